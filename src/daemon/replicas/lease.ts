@@ -40,7 +40,7 @@ export interface LeaseOptions {
   /** Monotonic ms. */
   readonly now: () => number;
   readonly clock: Clock;
-  /** Begins the work; the lease is renewed meanwhile. If it rejects, the lease is given back. */
+  /** Begins the work. The lease is renewed meanwhile, and given back if this rejects. */
   readonly onTaken: (token: number, version: number) => Promise<void>;
   readonly onRenewed: (version: number) => void;
   /** Another replica holds it. */
@@ -56,51 +56,51 @@ export type Lease = ReturnType<typeof startLease>;
 export function startLease({ redis, keys, now, clock, ...on }: LeaseOptions) {
   let token = '0';
   let validUntil = -Infinity;
-  let isLeading = false;
+  let work: 'none' | 'begins' | 'goes on' = 'none';
+  let beginning = Promise.resolve();
   const held = (): boolean => now() < validUntil;
   const trying = new Repeating({ run: turn, firstInMs: 0, clock });
 
   /** @returns The pause before the next turn, ms. */
   async function turn(signal: AbortSignal): Promise<number> {
     // While Redis is away, the lease runs out by itself.
-    if (!isLeading || held()) await hold().catch(on.onFailed);
-    if (!isLeading) return TRY_EVERY_MS;
+    if (work === 'none' || held()) await hold(work !== 'none').catch(on.onFailed);
+    if (work === 'none') return TRY_EVERY_MS;
     if (held() || signal.aborted) return RENEW_EVERY_MS;
-    isLeading = false;
-    await on.onLost();
+    await beginning;
+    if (work === 'goes on') await on.onLost();
+    work = 'none';
     return 0;
   }
 
-  async function hold(): Promise<void> {
+  async function hold(isRenewal: boolean): Promise<void> {
     const askedAt = now();
-    const time = isLeading ? '' : String(Math.floor(clock.now()));
+    const time = isRenewal ? '' : String(Math.floor(clock.now()));
     const args = [keys.lease, keys.index, token, String(LEASE_MS), time];
     const answer = (await redis.command('EVAL', HOLD, '2', ...args)) as [string, string];
     const version = Number(answer[1]);
     const isDenied = answer[0] === '0';
-    if (isDenied && !isLeading) return on.onDenied(version);
+    if (isDenied && !isRenewal) return on.onDenied(version);
     // It may have been forfeited or released meanwhile.
-    if (isLeading && !held()) return;
+    if (isRenewal && !held()) return;
     validUntil = isDenied ? -Infinity : askedAt + VALID_MS;
     if (isDenied) return;
-    if (isLeading) return on.onRenewed(version);
+    if (work === 'goes on') return on.onRenewed(version);
+    if (work === 'begins') return;
     token = answer[0];
-    // Redis may be slow, or have much to tell.
-    const meanwhile = new Repeating({ run: extend, firstInMs: RENEW_EVERY_MS, clock });
-    const [taken] = await Promise.allSettled([on.onTaken(Number(token), version)]);
-    await meanwhile.stop();
-    isLeading = taken.status === 'fulfilled';
-    if (taken.status === 'fulfilled') return;
-    await giveBack();
-    throw taken.reason;
+    work = 'begins';
+    beginning = begin(version);
   }
 
-  async function extend(): Promise<number> {
-    const askedAt = now();
-    const args = [keys.lease, keys.index, token, String(LEASE_MS), ''];
-    const answer = await redis.command('EVAL', HOLD, '2', ...args).catch(() => undefined);
-    if (held() && Array.isArray(answer)) validUntil = answer[0] === token ? askedAt + VALID_MS : -Infinity;
-    return RENEW_EVERY_MS;
+  async function begin(version: number): Promise<void> {
+    try {
+      await on.onTaken(Number(token), version);
+      work = 'goes on';
+    } catch (error) {
+      await giveBack();
+      work = 'none';
+      on.onFailed(error);
+    }
   }
 
   async function giveBack(): Promise<void> {
@@ -120,6 +120,7 @@ export function startLease({ redis, keys, now, clock, ...on }: LeaseOptions) {
     async release(): Promise<void> {
       validUntil = -Infinity;
       await trying.stop();
+      await beginning;
       await giveBack();
     },
   };

@@ -11,8 +11,7 @@ import { systemClock as clock } from '../../time/clock.ts';
 import type { LogFollowing } from '../services/logs/following.ts';
 import type { Status } from '../status/schema.ts';
 import { startLease } from './lease.ts';
-import { RedisTrouble } from './redis-trouble.ts';
-import { connectRedis, type RedisError } from './redis.ts';
+import { connectRedis, RedisTrouble, type RedisError } from './redis.ts';
 import { SharedProgress, type SharedKeys } from './shared-progress.ts';
 
 export interface ReplicasOptions {
@@ -70,11 +69,7 @@ export async function joinReplicas({ id, redisUrl, settings, logger, ...options 
     },
     onRenewed(version) {
       leasing.passed();
-      if (shared.refresh(version))
-        logger.warn(
-          { replica: id },
-          'Redis has lost some of what the replicas keep in it, and is told again',
-        );
+      shared.refresh(version);
     },
     async onDenied(version) {
       await options.onDenied();
@@ -116,5 +111,5 @@ function keysOf({ redisPrefix, baseUrl, serverlessUrl }: Settings): SharedKeys {
   const addresses = [baseUrl, serverlessUrl ?? baseUrl].map((url) => new URL(url).href.replace(/\/$/, ''));
   const scope = createHash('sha256').update(addresses.join(' ')).digest('hex').slice(0, 16);
   const name = (key: string): string => `${redisPrefix}:{${scope}}:${key}`;
-  return { lease: name('lease'), index: name('logs'), logs: name('log:'), old: name('version') };
+  return { lease: name('lease'), index: name('logs'), logs: name('log:') };
 }

@@ -76,17 +76,8 @@ function withoutWindow(
   { window: _window, previous: _previous, shorter: _shorter, came, pending, ...stream }: Stream,
   mostBytes: number,
 ): Omit<Stream, 'window'> {
-  return { ...stream, came: came.slice(0, MOST_CAME), pending: pending && shortened(pending, mostBytes) };
-}
-
-/** The beginning of a long last line tells what of it was delivered. If nothing was, it is taken whole, later. */
-function shortened(pending: NonNullable<Stream['pending']>, mostBytes: number): Stream['pending'] {
-  const { text, taken, since } = pending;
-  if (Buffer.byteLength(JSON.stringify(text)) <= mostBytes) return pending;
-  if (taken === 0) return undefined;
-  // Of JSON one character is six bytes at most.
-  const begun = text.slice(0, Math.floor(mostBytes / 6));
-  return { text: begun, taken: Math.min(taken, begun.length), since };
+  const isLong = Buffer.byteLength(JSON.stringify(pending ?? null)) > mostBytes;
+  return { ...stream, came: came.slice(0, MOST_CAME), pending: isLong ? undefined : pending };
 }
 
 /** A hash is a whole number below 2^53. */

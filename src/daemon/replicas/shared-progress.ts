@@ -7,27 +7,22 @@ import { FORGOTTEN, type GroupProgress, type LogBeginning } from '../../logs/fol
 import type { LogRecord } from '../../logs/record.ts';
 import type { Spool } from '../../logs/spool/spool.ts';
 import type { Clock } from '../../time/clock.ts';
-import type { RedisTrouble } from './redis-trouble.ts';
-import { RedisError, type Redis } from './redis.ts';
+import { RedisError, type Redis, type RedisTrouble } from './redis.ts';
 import { decodeLog, encodeLog, type SharedLog } from './shared-log.ts';
 
 /**
  * Writes fields of the index, and a value if there is a third key. The version rises with each write, so it is lower than
- * the writer saw if Redis went back in time. Then nothing is written, except `again`, which leaves it low until all is
- * told. `raise` lifts it above all that were seen.
+ * the writer saw if Redis went back in time. Then nothing is written, unless the write notes that loss.
  */
 const WRITE = `
 if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
 local version = tonumber(redis.call('HGET', KEYS[2], 'version') or 0)
 local seen = tonumber(ARGV[2])
-if ARGV[3] == 'next' and version < seen then return -1 end
+if version < seen and ARGV[3] ~= 'loss' then return -1 end
 if KEYS[3] then redis.call('SET', KEYS[3], ARGV[4]) end
-redis.call('HSET', KEYS[2], unpack(ARGV, KEYS[3] and 5 or 4))
-if ARGV[3] == 'again' then return seen end
-version = math.max(version, seen) + 1
-redis.call('HSET', KEYS[2], 'version', string.format('%.0f', version))
+version = string.format('%.0f', math.max(version, seen) + 1)
+redis.call('HSET', KEYS[2], 'version', version, unpack(ARGV, KEYS[3] and 5 or 4))
 return version`;
-type WriteKind = 'next' | 'again' | 'raise';
 
 /** Between two writes of one value, and between two tries, ms. */
 const WRITE_EVERY_MS = 2_000;
@@ -43,8 +38,6 @@ export interface SharedKeys {
   readonly index: string;
   /** Prefix of the values' names. */
   readonly logs: string;
-  /** A key of version 0.1, whose values are not read. */
-  readonly old: string;
 }
 
 export interface SharedProgressOptions {
@@ -55,7 +48,7 @@ export interface SharedProgressOptions {
   /** Monotonic ms. */
   readonly now: () => number;
   readonly writing: Pick<RedisTrouble, 'failed' | 'passed'>;
-  /** A write was refused: the holding is over. */
+  /** This replica must not write: the holding is over. */
   readonly onRefused: (error: RedisError) => void;
 }
 
@@ -86,8 +79,6 @@ export class SharedProgress implements LogStore {
   readonly #options: SharedProgressOptions;
   #holding: Holding | undefined;
   readonly #values = new Map<string, Value>();
-  /** Each log's last write. */
-  readonly #turns = new Map<string, Promise<void>>();
   /** The highest that was seen. */
   #version = 0;
   /** The version at the end of the last holding. */
@@ -95,8 +86,6 @@ export class SharedProgress implements LogStore {
   /** Monotonic ms: since then Redis may lack something that was written. */
   #inDoubtSince: number | undefined;
   #telling: Promise<void> | undefined;
-  /** Redis went back in time, and was not told all again since. */
-  #isBehind = false;
 
   constructor(options: SharedProgressOptions) {
     this.#options = options;
@@ -121,7 +110,6 @@ export class SharedProgress implements LogStore {
     const flat = (await redis.command('HGETALL', keys.index)) as string[];
     const index = new Map(flat.flatMap((name, at) => (at % 2 === 0 ? [[name, Number(flat[at + 1])]] : [])));
     const written = new Set([...index.keys()].filter((name) => name.includes('/')));
-    const isUpgrade = written.size === 0 && (await redis.command('EXISTS', keys.old)) === 1;
     this.#values.clear();
     const read = async (source: string): Promise<void> => {
       const bytes = (await redis.binary('GET', keys.logs + source)) as Buffer | null;
@@ -132,11 +120,9 @@ export class SharedProgress implements LogStore {
     const sources = [...written];
     while (sources.length > 0) await Promise.all(sources.splice(0, READ_AT_ONCE).map(read));
     if (!held()) throw new RedisError('redis_slow');
-    const isInDoubt = hasForgotten || isUpgrade;
-    const lost = isInDoubt ? token : (index.get('lost') ?? 0);
+    const lost = hasForgotten ? token : (index.get('lost') ?? 0);
     this.#holding = { token, held, lost, written, over: new AbortController() };
-    this.#isBehind = false;
-    if (isInDoubt) await this.#write([], ['lost', String(lost)], this.#holding.over.signal, 'raise');
+    if (hasForgotten) await this.#write([], ['lost', String(lost)], this.#holding.over.signal, 'loss');
     this.#inDoubtSince = undefined;
     return hasForgotten;
   }
@@ -175,43 +161,40 @@ export class SharedProgress implements LogStore {
   }
 
   /** If this replica dies between Redis and its spool, the next leader counts the lines as not delivered. */
-  append(
+  async append(
     source: string,
     records: readonly LogRecord[],
     progress: GroupProgress,
     signal: AbortSignal,
   ): Promise<void> {
-    const { spool, clock } = this.#options;
-    return this.#inTurn(source, async ({ token }) => {
-      const { writtenAt = 0 } = this.#values.get(source) ?? {};
-      await this.#pause(Math.min(WRITE_EVERY_MS, writtenAt + WRITE_EVERY_MS - clock.now()), signal);
-      const delivered = Math.max(0, progress.seq - records.length - spool.waiting(source));
-      const log = { token, progress };
-      await this.#writeLog(source, { log, delivered }, signal);
-      spool.append(source, records, { ...progress, token } as OwnProgress);
-      this.#values.set(source, { log, delivered, isOwn: true, writtenAt: clock.now() });
-    });
+    const { spool, clock, keys } = this.#options;
+    if (this.#holding?.held() !== true) throw new RedisError('lease_lost');
+    const { token } = this.#holding;
+    const { writtenAt = 0 } = this.#values.get(source) ?? {};
+    await this.#pause(Math.min(WRITE_EVERY_MS, writtenAt + WRITE_EVERY_MS - clock.now()), signal);
+    const delivered = Math.max(0, progress.seq - records.length - spool.waiting(source));
+    const log = { token, progress };
+    await this.#write([keys.logs + source], [encodeLog(log), source, String(delivered)], signal);
+    spool.append(source, records, { ...progress, token } as OwnProgress);
+    this.#values.set(source, { log, delivered, isOwn: true, writtenAt: clock.now() });
   }
 
-  /** The lease was renewed. @returns Whether Redis went back in time, and is told all again. */
-  refresh(version: number): boolean {
-    this.#isBehind ||= version < this.#version;
-    this.#version = Math.max(this.#version, version);
-    const signal = this.#holding?.over.signal;
-    if (signal === undefined || this.#telling !== undefined) return false;
-    const isBehind = this.#isBehind && this.#values.size > 0;
-    this.#telling = this.#tell(isBehind, signal).finally(() => (this.#telling = undefined));
-    return isBehind;
+  /** The lease was renewed. */
+  refresh(version: number): void {
+    if (this.#holding === undefined) return;
+    // What this replica knows is newer: it leads again, and notes the loss.
+    if (version < this.#version) return this.#options.onRefused(new RedisError('redis_behind'));
+    this.#version = version;
+    this.#telling ??= this.#tell(this.#holding.over.signal).finally(() => (this.#telling = undefined));
   }
 
   async finish(signal: AbortSignal): Promise<void> {
     await this.#telling;
-    await this.#tell(this.#isBehind, signal);
+    await this.#tell(signal);
   }
 
-  /** Tells Redis what was delivered, after all values if it lost them. The next renewal tries again what failed. */
-  async #tell(isAll: boolean, signal: AbortSignal): Promise<void> {
-    if (isAll && !(await this.#tellAgain(signal))) return;
+  /** Tells Redis what was delivered. The next renewal tries again what failed. */
+  async #tell(signal: AbortSignal): Promise<void> {
     const told = new Map<string, number>();
     for (const [source, { log, delivered: before, isOwn }] of this.#values) {
       const { seq } = log.progress;
@@ -225,19 +208,6 @@ export class SharedProgress implements LogStore {
       const value = this.#values.get(source);
       if (value !== undefined) this.#values.set(source, { ...value, delivered });
     }
-  }
-
-  /** @returns Whether Redis has all now. Before that, its version is too low, and the next leader doubts it. */
-  async #tellAgain(signal: AbortSignal): Promise<boolean> {
-    const { lost = 0 } = this.#holding ?? {};
-    const writes = [...this.#values].map(([source, before]) =>
-      this.#inTurn(source, () => this.#writeLog(source, this.#values.get(source) ?? before, signal, 'again')),
-    );
-    const told = await Promise.allSettled(writes);
-    if (told.some(({ status }) => status === 'rejected')) return false;
-    const [raised] = await Promise.allSettled([this.#write([], ['lost', String(lost)], signal, 'raise')]);
-    this.#isBehind = raised.status === 'rejected';
-    return !this.#isBehind;
   }
 
   /** There may have been a value that this replica does not know. */
@@ -262,58 +232,31 @@ export class SharedProgress implements LogStore {
     return true;
   }
 
-  #inTurn(source: string, run: (holding: Holding) => Promise<void>): Promise<void> {
-    const before = this.#turns.get(source)?.catch(() => {}) ?? Promise.resolve();
-    const turn = before.then(() => {
-      if (this.#holding?.held() !== true) throw new RedisError('lease_lost');
-      return run(this.#holding);
-    });
-    this.#turns.set(source, turn);
-    return turn;
-  }
-
-  #writeLog(
-    source: string,
-    { log, delivered }: Pick<Value, 'log' | 'delivered'>,
-    signal: AbortSignal,
-    kind?: WriteKind,
-  ): Promise<void> {
-    const args = [encodeLog(log), source, String(delivered)];
-    return this.#write([this.#options.keys.logs + source], args, signal, kind);
-  }
-
   /** Tries as long as this replica holds the lease. @throws lease_lost */
   async #write(
     names: readonly string[],
     args: readonly (string | Buffer)[],
     signal: AbortSignal,
-    given: WriteKind = 'next',
+    kind: 'next' | 'loss' = 'next',
   ): Promise<void> {
     const { redis, keys, writing, onRefused } = this.#options;
     const all = [keys.lease, keys.index, ...names];
-    const lost = new RedisError('lease_lost');
     for (; this.#holding?.held() === true && !signal.aborted; await this.#pause(RETRY_MS, signal)) {
-      const kind = given === 'next' && this.#isBehind ? 'again' : given;
       const fence = [String(this.#holding.token), String(this.#version), kind];
       try {
-        const answer = Number(
-          await redis.command('EVAL', WRITE, String(all.length), ...all, ...fence, ...args),
-        );
-        this.#version = Math.max(this.#version, answer);
-        if (answer > 0) return writing.passed();
-        if (answer < 0) {
-          // The next renewal tells all again; this write is a part of that.
-          this.#isBehind = true;
-          continue;
+        const answer = await redis.command('EVAL', WRITE, String(all.length), ...all, ...fence, ...args);
+        const version = Number(answer);
+        if (version > 0) {
+          this.#version = Math.max(this.#version, version);
+          return writing.passed();
         }
+        onRefused(new RedisError(version < 0 ? 'redis_behind' : 'lease_lost'));
+        break;
       } catch (error) {
         writing.failed(error);
-        continue;
       }
-      onRefused(lost);
-      break;
     }
-    throw lost;
+    throw new RedisError('lease_lost');
   }
 
   async #pause(ms: number, signal: AbortSignal): Promise<void> {

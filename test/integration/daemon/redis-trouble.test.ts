@@ -81,10 +81,12 @@ describeWithRedis('a Redis', () => {
     const replica = await startReplica(emulator, redis.url());
     await using daemon = replica.daemon;
     await until(() => replica.records().length > 0);
+    // It may run out before the next command reaches a busy Redis.
+    const lease = (await redis.cli('keys', '*:lease')).trim();
     await redis.cli('set', 'lease', '1');
     await redis.cli('config', 'set', 'maxmemory', '1');
     await daemon.seen(/maxmemory.*OOM/);
-    await redis.cli('rename', 'lease', (await redis.cli('keys', '*:lease')).trim());
+    await redis.cli('rename', 'lease', lease);
     await until(async () => (await replica.status())?.replica.role === 'standby');
     await until(async () => (await replica.status())?.replica.last_error === null);
   });

@@ -1,7 +1,6 @@
 import { pino } from 'pino';
 import { describe, expect, test } from 'vitest';
-import { RedisTrouble } from '../../../../src/daemon/replicas/redis-trouble.ts';
-import { RedisError } from '../../../../src/daemon/replicas/redis.ts';
+import { RedisError, RedisTrouble } from '../../../../src/daemon/replicas/redis.ts';
 
 function trouble() {
   const lines: Record<string, unknown>[] = [];

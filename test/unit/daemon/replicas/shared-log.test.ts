@@ -72,9 +72,8 @@ test('it has 16 KiB at most, whatever is in it, and what fits is whole', () =>
           expect((kept?.window.from ?? 0) + (kept?.window.hashes.length ?? 0)).toBe(
             90_000 + window.hashes.length,
           );
-          // What was delivered of a last line is not delivered again.
-          if (pending && pending.taken > 0)
-            expect(pending.text.startsWith(kept?.pending?.text ?? '!')).toBe(true);
+          expect([pending, undefined]).toContainEqual(kept?.pending);
+          if ((pending?.text.length ?? 0) < 100) expect(kept?.pending).toEqual(pending);
           if (window.hashes.length <= 100) expect(kept?.window).toEqual(window);
         }
       },

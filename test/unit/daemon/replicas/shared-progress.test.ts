@@ -10,7 +10,7 @@ import { settled, VirtualClock } from '../../../support/log-time.ts';
 import { memorySpool } from '../../../support/memory-spool.ts';
 import { describeWithRedis, startRedis, type RedisServer } from '../../../support/redis.ts';
 
-const KEYS = { lease: 'lease', index: 'logs', logs: 'log:', old: 'version' };
+const KEYS = { lease: 'lease', index: 'logs', logs: 'log:' };
 const VALUE = `log:${SOURCE}`;
 const LINES = Array.from({ length: 9 }, (_, index) => `line ${index}`);
 const RESET = { reason: 'reset', lost_min: 0, lost_estimate: null };
@@ -237,13 +237,6 @@ describeWithRedis('what replicas share', () => {
       await two.lead();
       expect(two.shared.beginning('endpoint/7').mark).toBeUndefined();
     });
-
-    test('of version 0.1 is not read, and marked', async () => {
-      await redis.command('SET', KEYS.old, '5');
-      const one = replica();
-      await one.lead();
-      expect(one.shared.beginning(SOURCE)).toMatchObject({ progress: undefined, mark: RESET });
-    });
   });
 
   describe('a Redis that went back in time', () => {
@@ -308,23 +301,6 @@ describeWithRedis('what replicas share', () => {
       expect(two.shared.beginning(SOURCE).mark).toBeUndefined();
     });
 
-    test('is noticed by a write too, which comes before the renewal and raises nothing', async () => {
-      const [one, two] = [replica(), replica()];
-      await one.lead();
-      await one.append(1, 3);
-      const seen = await goBack(() => one.append(4, 3));
-      const other = one.shared.append('workergroup/8', [], progressAt(1, LINES), NEVER);
-      // Refused once, and tried again.
-      while ((await redis.command('EXISTS', 'log:workergroup/8')) === 0) await one.clock.advance(200);
-      await other;
-      expect(await version()).toBeLessThan(seen);
-      await renewed(one);
-      expect(await version()).toBeGreaterThan(seen);
-      two.shared.saw(seen);
-      await two.lead();
-      expect(two.shared.beginning(SOURCE)).toMatchObject({ progress: { seq: 6 } });
-    });
-
     test('and a connection that breaks again and again: the last leader is waited for once', async () => {
       const [one, two] = [replica(), replica()];
       await one.lead();
@@ -338,18 +314,26 @@ describeWithRedis('what replicas share', () => {
       expect(await two.shared.begin(9999, await version(), () => true)).toBe(true);
     });
 
-    test('while a replica leads has all of it again: the next one goes on without a mark', async () => {
-      const [one, two] = [replica(), replica()];
-      await one.lead();
-      await one.append(1, 3);
-      const seen = await goBack(() => one.append(4, 3));
-      one.deliver();
-      one.deliver();
-      await renewed(one);
-      expect(await version()).toBeGreaterThan(seen);
-      two.shared.saw(seen);
-      await two.lead();
-      expect(two.shared.beginning(SOURCE)).toEqual({ progress: expect.objectContaining({ seq: 6 }) });
-    });
+    test.each<[string, (one: Replica) => Promise<unknown>]>([
+      ['a renewal', renewed],
+      ['a write', (one) => expect(one.append(7, 1)).rejects.toMatchObject({ code: 'lease_lost' })],
+    ])(
+      'while a replica leads is noticed by %s: it begins again, and nothing comes again',
+      async (_, notice) => {
+        const [one, two] = [replica(), replica()];
+        await one.lead();
+        await one.append(1, 3);
+        const seen = await goBack(() => one.append(4, 3));
+        await notice(one);
+        expect(one.refusals).toMatchObject([{ code: 'redis_behind' }]);
+        expect(await version()).toBeLessThan(seen);
+        await one.lead();
+        expect(one.shared.beginning(SOURCE)).toMatchObject({ progress: { seq: 6 }, mark: RESET });
+        expect(await version()).toBeGreaterThan(seen);
+        two.shared.saw(seen);
+        await two.lead();
+        expect(two.shared.beginning(SOURCE)).toMatchObject({ progress: { seq: 3 }, mark: RESET });
+      },
+    );
   });
 });
