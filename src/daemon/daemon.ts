@@ -11,7 +11,7 @@ import { isError } from '../config/problem.ts';
 import { watchFiles } from '../config/files.ts';
 import type { LogLevel } from '../config/types/value-types.ts';
 import { Redaction } from '../contract/text/redaction.ts';
-import type { DaemonMessage, HeartMessage, Link } from '../heartbeat/process/link/link.ts';
+import type { DaemonMessage, HeartMessage, Link } from '../heartbeat/process/link.ts';
 import type { LineOutput } from '../logs/sinks/line-output.ts';
 import { systemClock, type Clock } from '../time/clock.ts';
 import { adminRoutes } from './http/admin.ts';

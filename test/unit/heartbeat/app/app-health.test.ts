@@ -1,11 +1,6 @@
 import * as fc from '../../../support/fast-check.ts';
 import { expect, test } from 'vitest';
-import {
-  type AppHealth,
-  askEvery,
-  observeApp,
-  startAppHealth,
-} from '../../../../src/heartbeat/app/app-watch.ts';
+import { type AppHealth, askEvery, observeApp, startAppHealth } from '../../../../src/heartbeat/app-watch.ts';
 
 const GRACE = 60_000;
 

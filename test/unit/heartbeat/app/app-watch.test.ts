@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { AppWatch } from '../../../../src/heartbeat/app/app-watch.ts';
-import type { AppAnswer } from '../../../../src/heartbeat/app/ask-app.ts';
+import { AppWatch, type AppAnswer } from '../../../../src/heartbeat/app-watch.ts';
 import { VirtualTime } from '../../../support/virtual-time.ts';
 
 const WELL: AppAnswer = { healthy: true };

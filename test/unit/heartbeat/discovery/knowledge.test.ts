@@ -4,12 +4,13 @@ import {
   learnList,
   learnOne,
   NOTHING_KNOWN,
+  resolve,
+  Selection,
   type DeploymentKnowledge,
   type Known,
   type Told,
-} from '../../../../src/heartbeat/discovery/knowledge.ts';
-import { resolve } from '../../../../src/heartbeat/discovery/resolve.ts';
-import { Selection, type Wanted } from '../../../../src/heartbeat/discovery/wanted.ts';
+  type Wanted,
+} from '../../../../src/heartbeat/discovery/wanted.ts';
 
 function byName(name: string, tag?: string): Wanted {
   return { by: 'name', name, tag, ttlMs: undefined };

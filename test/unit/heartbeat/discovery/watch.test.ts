@@ -1,11 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import type { CallOptions } from '../../../../src/client/caller.ts';
 import { TimeoutError, refusalError, type ApiError } from '../../../../src/client/errors.ts';
-import type { DeploymentClient } from '../../../../src/heartbeat/discovery/questions.ts';
-import type { Choice, DiscoveryNotice } from '../../../../src/heartbeat/discovery/resolve.ts';
-import type { Told } from '../../../../src/heartbeat/discovery/knowledge.ts';
-import { DeploymentWatch } from '../../../../src/heartbeat/discovery/watch.ts';
-import type { Wanted } from '../../../../src/heartbeat/discovery/wanted.ts';
+import { DeploymentWatch, type DeploymentClient } from '../../../../src/heartbeat/discovery/watch.ts';
+import type { Choice, DiscoveryNotice, Told, Wanted } from '../../../../src/heartbeat/discovery/wanted.ts';
 import { VirtualTime } from '../../../support/virtual-time.ts';
 import { FAILURE_WORDS } from '../../../../src/heartbeat/engine/state.ts';
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { Calls } from '../../../../src/heartbeat/driver/calls.ts';
+import { Calls } from '../../../../src/heartbeat/driver/queue.ts';
 import type { BeatRequest, Ports } from '../../../../src/heartbeat/driver/ports.ts';
 import type { AttemptOutcome } from '../../../../src/heartbeat/engine/state.ts';
 import { VirtualTime } from '../../../support/virtual-time.ts';
@@ -15,7 +15,7 @@ function calling() {
   const [settled, evicted] = [[] as AttemptOutcome[], [] as number[]];
   const start = (deploymentId: number) =>
     calls.start(
-      { deploymentId, key: 'key', keyGeneration: 1, timeoutMs: 1_000, fresh: false },
+      { deploymentId, key: 'key', timeoutMs: 1_000, fresh: false },
       { ended: (outcome) => settled.push(outcome), evicted: () => evicted.push(deploymentId) },
     );
   return { time, requests, calls, settled, evicted, start };

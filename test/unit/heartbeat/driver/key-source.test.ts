@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { KeySource, type Key } from '../../../../src/heartbeat/driver/key-source.ts';
+import { KeySource, type Key } from '../../../../src/heartbeat/driver/ports.ts';
 
 /** A source that answers in turn; its time limit fires when `expire` is called. */
 function sourceOf(...answers: readonly (() => Promise<string>)[]) {

@@ -1,11 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { RateLimiter } from '../../../../src/client/rate-limiter.ts';
-import { Calls } from '../../../../src/heartbeat/driver/calls.ts';
-import { HEARTBEAT, Queue } from '../../../../src/heartbeat/driver/queue.ts';
+import { Calls, HEARTBEAT, Queue } from '../../../../src/heartbeat/driver/queue.ts';
 import type { Ports } from '../../../../src/heartbeat/driver/ports.ts';
-import { expiresAt } from '../../../../src/heartbeat/engine/schedule.ts';
+import { expiresAt, startHeartbeat, type Heartbeat } from '../../../../src/heartbeat/engine/state.ts';
 import { timingFor } from '../../../../src/heartbeat/engine/formulas.ts';
-import { startHeartbeat, type Heartbeat } from '../../../../src/heartbeat/engine/state.ts';
 
 /** Monotonic ms. */
 const NOW = 1_000_000;
@@ -41,7 +39,7 @@ function hedging(id: number, age: number): Item {
 }
 
 const ENDLESS = { beat: () => new Promise<never>(() => {}) } as unknown as Ports;
-const REQUEST = { deploymentId: 1, key: 'key', keyGeneration: 1, timeoutMs: 1_000, fresh: false };
+const REQUEST = { deploymentId: 1, key: 'key', timeoutMs: 1_000, fresh: false };
 
 interface Scene {
   readonly queue: Queue<Item>;

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { Stagger } from '../../../../src/heartbeat/driver/first-and-last.ts';
+import { Stagger } from '../../../../src/heartbeat/driver/driver.ts';
 import { timingFor } from '../../../../src/heartbeat/engine/formulas.ts';
 
 const APART = 1_000 / 1_750;

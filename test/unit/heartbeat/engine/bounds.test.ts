@@ -1,6 +1,6 @@
 /** The moments at which a heartbeat does one thing and not yet, or no more, another. */
 import { describe, expect, test } from 'vitest';
-import { finalBeatMs } from '../../../../src/heartbeat/driver/first-and-last.ts';
+import { finalBeatMs } from '../../../../src/heartbeat/driver/driver.ts';
 import { timingFor } from '../../../../src/heartbeat/engine/formulas.ts';
 import {
   ageOf,
@@ -12,7 +12,7 @@ import {
   urgentAt,
   wasJustReached,
   withDrift,
-} from '../../../../src/heartbeat/engine/schedule.ts';
+} from '../../../../src/heartbeat/engine/state.ts';
 import { ACCEPTED, NOT_FOUND, Patient, REFUSED, UNAUTHORIZED, urgent } from './patient.ts';
 
 test('after any trouble, and after the first beat, the next one is spread; after others it is not', () => {

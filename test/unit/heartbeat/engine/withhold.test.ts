@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { wantsFinalBeat } from '../../../../src/heartbeat/driver/first-and-last.ts';
-import { deadlineAt, isInTime, nextBeatAt, sendAt } from '../../../../src/heartbeat/engine/schedule.ts';
+import { wantsFinalBeat } from '../../../../src/heartbeat/driver/driver.ts';
+import { deadlineAt, isInTime, nextBeatAt, sendAt } from '../../../../src/heartbeat/engine/state.ts';
 import { ACCEPTED, NOT_FOUND, Patient, UNAUTHORIZED } from './patient.ts';
 
 const WITHHELD = { type: 'withhold' } as const;

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { CrashOutput } from '../../../../../src/heartbeat/process/supervision/daemon-child.ts';
+import { CrashOutput } from '../../../../../src/heartbeat/process/supervisor.ts';
 
 const OUT_OF_MEMORY = 'FATAL ERROR: Reached heap limit Allocation failed - JavaScript heap out of memory';
 

@@ -2,11 +2,8 @@ import { closeSync, openSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import type { DaemonMessage } from '../../../../../src/heartbeat/process/link/link.ts';
-import {
-  startDaemonChild,
-  type DaemonChild,
-} from '../../../../../src/heartbeat/process/supervision/daemon-child.ts';
+import type { DaemonMessage } from '../../../../../src/heartbeat/process/link.ts';
+import { startDaemonChild, type DaemonChild } from '../../../../../src/heartbeat/process/supervisor.ts';
 import { temporaryFolder } from '../../../../support/temporary-folder.ts';
 
 /** Tells what it is, and does what it hears. */
