@@ -3,7 +3,7 @@
  * heart's grant office here.
  */
 import type { RateLimit } from '../wire/rate-limit.ts';
-import { delay } from './delay.ts';
+import { delay } from './retry.ts';
 import type { RateAnswer, RateLimiter, Who, Departure } from './rate-limiter.ts';
 
 export interface Gate {

@@ -3,7 +3,7 @@ import type { Logger } from 'pino';
 import { buildInfo } from '../build-info.ts';
 import { createApiKey } from '../client/api-key.ts';
 import { RequestQueue } from '../client/request-queue.ts';
-import { systemMs } from '../client/delay.ts';
+import { systemMs } from '../client/retry.ts';
 import { credentialsOf } from '../config/secrets.ts';
 import type { LoadedConfig } from '../config/load.ts';
 import { FEATURES, SECRET_KEYS, type Settings } from '../config/options.ts';

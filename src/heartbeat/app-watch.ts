@@ -4,9 +4,8 @@
  */
 import type { CancelTimer, Ports } from './driver/ports.ts';
 import { createConnection, type Socket } from 'node:net';
-import { createLookup, type Lookup } from '../client/transport/lookup.ts';
-import { transportReason } from '../client/transport/reason.ts';
-import type { TransportReason } from '../client/errors.ts';
+import { createLookup, type Lookup } from '../client/transport/address-book.ts';
+import { transportReason, type TransportReason } from '../client/errors.ts';
 import { createSocketClient } from '../client/transport/undici.ts';
 
 /** A second may save a deployment whose heartbeats are withheld. */

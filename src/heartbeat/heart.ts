@@ -1,10 +1,9 @@
 /** The heartbeats with all that they need, in the process that creates it: `pilotlight run`, or a test. */
 import type { ApiKey } from '../client/api-key.ts';
 import { createPartialClient, type ClientObserver, type ClientOf } from '../client/caller.ts';
-import { LocalGate, GrantOffice } from '../client/gate.ts';
+import { LocalGate, GrantOffice, type Ask, type Grants } from '../client/gate.ts';
 import { RateLimiter } from '../client/rate-limiter.ts';
-import { systemMs } from '../client/delay.ts';
-import type { Ask, Grants } from '../client/gate.ts';
+import { systemMs } from '../client/retry.ts';
 import { createTransport, type OriginAddresses } from '../client/transport/transport.ts';
 import { serverlessOperations } from '../contract/operations/serverless/serverless.ts';
 import { AppWatch, createAskApp, type AppHealth } from './app-watch.ts';

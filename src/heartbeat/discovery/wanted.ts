@@ -1,4 +1,9 @@
-/** Which deployments a user wants kept alive, and which rows of the service's list those are. Pure. */
+/**
+ * Which deployments a user wants kept alive, what the service has said about them, and what follows from both. Pure.
+ * An answer that calls for more heartbeats counts at once. An answer that calls for fewer counts when answers have said
+ * so for a minute: another name, a longer TTL, stopped, missing. A heartbeat too many costs nothing, one too few the
+ * deployment.
+ */
 import * as z from 'zod';
 import type { Operation } from '../../contract/define.ts';
 import { isRecord } from '../../contract/is-record.ts';

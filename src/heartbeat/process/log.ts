@@ -195,7 +195,7 @@ const LINE_END = 0x0a;
 /** A full pipe is tried again after this, ms. */
 const AGAIN_MS = 50;
 
-/** `fd`: a descriptor whose writes do not block. */
+/** What waits is bounded, what does not fit is dropped and counted. `fd`: a descriptor whose writes do not block. */
 export function openStderr(fd: number = nonBlocking(STDERR)): Stderr {
   let waiting = '';
   let underWay: Buffer | undefined;

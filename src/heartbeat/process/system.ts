@@ -139,6 +139,10 @@ export type ServiceManager = ReturnType<typeof createServiceManager>;
 
 const TIMEOUT_MS = 5_000;
 
+/**
+ * Tells systemd the state of the service (sd_notify(3)). Node has no datagram sockets for local addresses, so
+ * `systemd-notify` sends the messages, and the unit needs NotifyAccess=all.
+ */
 export function createServiceManager(
   { watchdogMs }: ServiceManagerSettings,
   onFailure: (error: Error) => void,

@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { RateLimiter } from '../../../src/client/rate-limiter.ts';
-import { systemMs } from '../../../src/client/delay.ts';
+import { systemMs } from '../../../src/client/retry.ts';
 import { loadConfig } from '../../../src/config/load.ts';
 import { startDaemon, type Daemon } from '../../../src/daemon/daemon.ts';
 import { createLogger } from '../../../src/daemon/process/logger.ts';
