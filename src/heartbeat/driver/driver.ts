@@ -236,7 +236,7 @@ export class HeartbeatDriver {
     if (under === undefined) return;
     entry.calls.delete(attempt);
     this.#limiter.lost(under.departure);
-    under.call.abort();
+    this.#calls.abort(under.call);
   }
 
   #note(entry: Entry, notice: Notice, now: Instant): void {
@@ -253,7 +253,7 @@ export class HeartbeatDriver {
   #discount(entry: Entry, attempt: number): void {
     const under = entry.calls.get(attempt);
     if (under === undefined) return;
-    under.call.discount();
+    this.#calls.overdue(under.call);
     this.#limiter.lost(under.departure);
   }
 
@@ -343,7 +343,7 @@ const AT_ONCE = 32;
 /** Between the other first heartbeats, ms. One core sends 3,300 a second, second heartbeats included. */
 const APART = 1000 / 1750;
 
-export class Stagger {
+class Stagger {
   #added = 0;
   #last = -Infinity;
 
@@ -361,11 +361,11 @@ export class Stagger {
   }
 }
 
-export function wantsFinalBeat(beat: Heartbeat, mono: number): boolean {
+function wantsFinalBeat(beat: Heartbeat, mono: number): boolean {
   return beat.state !== 'stopped' && !beat.withheld && !beat.gone && !wasJustReached(beat, mono);
 }
 
-export function finalBeatMs(
+function finalBeatMs(
   live: readonly { readonly beat: Heartbeat }[],
   gap: number,
   concurrency: number,
@@ -377,7 +377,7 @@ export function finalBeatMs(
   return longest * Math.ceil(live.length / concurrency) + live.length * gap;
 }
 
-export class FinalBeat {
+class FinalBeat {
   readonly #awaited: Set<number>;
   readonly #missed: Set<number>;
   readonly #end = Promise.withResolvers<void>();

@@ -267,75 +267,67 @@ export class DeadlineHeap<T> {
 /** How long a transport that ignores its signal is waited for at the end, ms. */
 const GRACE = 1000;
 
-export interface Call {
-  /** It is overdue: requests that hang must not stop others from starting. */
-  discount(): void;
-  abort(): void;
-}
-
-export interface CallEnds {
+interface CallEnds {
   readonly ended: (outcome: AttemptOutcome) => void;
   readonly evicted: () => void;
+}
+
+export interface Call {
+  readonly ends: CallEnds;
+  readonly controller: AbortController;
+  isConnected: boolean;
 }
 
 /** The requests of all deployments: how many are open, and how many of them are not overdue. */
 export class Calls {
   readonly #ports: Ports;
   readonly #unfinished = new Set<Promise<void>>();
-  /** Overdue and still without a connection, the oldest first. */
-  readonly #evictable = new Set<CallEnds>();
-  counted = 0;
-  open = 0;
+  readonly #open = new Set<Call>();
+  /** Requests that hang must not stop others from starting. The oldest first. */
+  readonly #overdue = new Set<Call>();
 
   constructor(ports: Ports) {
     this.#ports = ports;
   }
 
+  get open(): number {
+    return this.#open.size;
+  }
+
+  get counted(): number {
+    return this.#open.size - this.#overdue.size;
+  }
+
   start(request: Omit<BeatRequest, 'signal' | 'connected'>, ends: CallEnds): Call {
     const controller = new AbortController();
     const { signal } = controller;
-    let counts = true;
-    let isOpen = true;
-    let isConnected = false;
-    this.counted += 1;
-    this.open += 1;
-    const uncount = (): void => {
-      if (counts) this.counted -= 1;
-      counts = false;
-    };
-    const discount = (): void => {
-      uncount();
-      if (isOpen && !isConnected) this.#evictable.add(ends);
-    };
-    const connected = (): void => {
-      isConnected = true;
-      this.#evictable.delete(ends);
-    };
-    const close = (): void => {
-      uncount();
-      if (isOpen) this.open -= 1;
-      isOpen = false;
-      this.#evictable.delete(ends);
-    };
-    const abort = (): void => {
-      close();
-      controller.abort();
-    };
+    const call: Call = { ends, controller, isConnected: false };
+    this.#open.add(call);
+    const connected = (): void => void (call.isConnected = true);
     const finish = (outcome: AttemptOutcome): void => {
-      close();
+      this.#close(call);
       if (!signal.aborted) ends.ended(outcome);
     };
     const outcome = (async () => this.#ports.beat({ ...request, connected, signal }))();
     this.track(outcome.then(finish, () => finish({ type: 'failed', reason: 'unknown' })));
-    return { discount, abort };
+    return call;
+  }
+
+  overdue(call: Call): void {
+    if (this.#open.has(call)) this.#overdue.add(call);
+  }
+
+  abort(call: Call): void {
+    this.#close(call);
+    call.controller.abort();
   }
 
   /** Gives up the oldest overdue call without a connection. False: there is none. */
   evict(): boolean {
-    const [oldest] = this.#evictable;
+    const oldest = this.#overdue.values().find(({ isConnected }) => !isConnected);
     if (oldest === undefined) return false;
-    this.#evictable.delete(oldest);
-    oldest.evicted();
+    oldest.ends.evicted();
+    this.abort(oldest);
     return true;
   }
 
@@ -350,5 +342,10 @@ export class Calls {
     const cancel = this.#ports.setTimer(GRACE, resolve);
     await Promise.race([Promise.all(this.#unfinished), promise]);
     cancel();
+  }
+
+  #close(call: Call): void {
+    this.#open.delete(call);
+    this.#overdue.delete(call);
   }
 }

@@ -259,7 +259,7 @@ const KEPT = 500;
 const FATAL = /^FATAL ERROR: .+(?=\n)/m;
 
 /** What a crashing child prints, as far as it says why. Memory does not grow with it. */
-export class CrashOutput {
+class CrashOutput {
   #fatal: string | undefined;
   #last = '';
 

@@ -1,11 +1,11 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import type { OriginAddresses } from '../../../../../src/client/transport/transport.ts';
-import { OPERATIONS } from '../../../../../src/contract/operations.ts';
-import { Redaction } from '../../../../../src/contract/text/redaction.ts';
-import { FAILURE_WORDS, type Notice } from '../../../../../src/heartbeat/engine/state.ts';
-import { HeartbeatLogger } from '../../../../../src/heartbeat/process/heartbeat-logger.ts';
-import { createHeartLog, DISCOVERY, MESSAGES } from '../../../../../src/heartbeat/process/log.ts';
-import type { SharedLimit } from '../../../../../src/heartbeat/view/snapshot.ts';
+import type { OriginAddresses } from '../../../../src/client/transport/transport.ts';
+import { OPERATIONS } from '../../../../src/contract/operations.ts';
+import { Redaction } from '../../../../src/contract/text/redaction.ts';
+import { FAILURE_WORDS, type Notice } from '../../../../src/heartbeat/engine/state.ts';
+import { HeartbeatLogger } from '../../../../src/heartbeat/process/heartbeat-logger.ts';
+import { createHeartLog, DISCOVERY, MESSAGES } from '../../../../src/heartbeat/process/log.ts';
+import type { SharedLimit } from '../../../../src/heartbeat/view/snapshot.ts';
 
 interface Line {
   readonly level: string;
