@@ -14,8 +14,6 @@ export interface Place {
 
 export interface AddressState {
   readonly address: string;
-  /** The resolver's last answer had it. */
-  readonly listed: boolean;
   /** Why its last exchange failed, and since when (Unix ms); absent if it did not. */
   readonly failure?: { readonly reason: string; readonly since: number };
 }
@@ -128,9 +126,8 @@ export class AddressBook {
   }
 
   states(unixOffset: number): AddressState[] {
-    return Array.from(this.#entries, ([address, { listedAt, failure }]) => ({
+    return Array.from(this.#entries, ([address, { failure }]) => ({
       address,
-      listed: listedAt === this.#resolvedAt,
       ...(failure && { failure: { reason: failure.reason, since: Math.round(failure.since + unixOffset) } }),
     }));
   }

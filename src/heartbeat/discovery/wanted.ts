@@ -7,7 +7,7 @@
 import * as z from 'zod';
 import type { Operation } from '../../contract/define.ts';
 import { isRecord } from '../../contract/is-record.ts';
-import { DEFAULT_TAG, type Deployment } from '../../contract/operations/serverless/deployment.ts';
+import { DEFAULT_TAG, type Deployment } from '../../contract/operations/serverless/serverless.ts';
 import type { DeploymentChoice } from '../driver/driver.ts';
 import { checkTiming, MIN_SPACING, type IntervalChoice, type TimingChoice } from '../engine/formulas.ts';
 

@@ -42,8 +42,6 @@ describe("undici's parts", () => {
     expect(Reflect.get(client, 'connect')).toBe(Reflect.get(Dispatcher.prototype, 'connect'));
   });
 
-  test('know an error of undici from another', () => {});
-
   test('send a request through the dispatcher that is given', async () => {
     const dispatcher = new MockAgent();
     dispatcher.disableNetConnect();

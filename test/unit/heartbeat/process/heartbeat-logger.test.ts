@@ -344,7 +344,7 @@ test('a shared limit that changes is said again, and one that is gone and comes 
 });
 
 describe('an address of several', () => {
-  const good = { address: '192.0.2.1', listed: true };
+  const good = { address: '192.0.2.1' };
   const bad = { ...good, address: '192.0.2.2', failure: { reason: 'timeout', since: 1_000 } };
 
   test('is named once when it begins to be avoided, and once when it works again', async () => {
