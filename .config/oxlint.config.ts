@@ -106,7 +106,6 @@ const LAYERS: Record<string, readonly string[]> = {
   heartbeat: [
     'contract',
     'client',
-    'heartbeat/app',
     'heartbeat/discovery',
     'heartbeat/driver',
     'heartbeat/engine',
@@ -116,7 +115,6 @@ const LAYERS: Record<string, readonly string[]> = {
   'heartbeat/view': ['heartbeat/engine'],
   'heartbeat/driver': ['contract', 'client', 'heartbeat/engine', 'heartbeat/view'],
   'heartbeat/discovery': ['contract', 'client', 'heartbeat/driver', 'heartbeat/engine', 'heartbeat/view'],
-  'heartbeat/app': ['client', 'heartbeat/driver'],
   'heartbeat/process': ['contract', 'client', 'config', 'time', 'heartbeat'],
 
   time: ['contract'],

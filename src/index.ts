@@ -44,7 +44,7 @@ export {
   removeMethod,
   type LoginOptions,
 } from './client/flows/tfa.ts';
-export { totpCode, type AskCode, type CodePrompt, type ProofOptions } from './client/flows/tfa-proof.ts';
+export { totpCode, type AskCode, type CodePrompt, type ProofOptions } from './client/flows/tfa.ts';
 export type { RetryPolicy } from './client/retry.ts';
 export {
   ENDPOINT_GROUP_DEFAULTS,

@@ -1,6 +1,6 @@
 /** Flags that several commands have, the types of their values, and how their help ends. */
 import { InvalidArgumentError, Option, type Command } from 'commander';
-import { LONGEST_MS } from '../client/delay.ts';
+import { LONGEST_MS } from '../client/retry.ts';
 import { localToken, localUrl } from '../config/command-settings.ts';
 import { parseDuration } from '../config/types/value-types.ts';
 import { InputError } from './command-error.ts';

@@ -11,7 +11,7 @@ if (major < 22 || (major === 22 && minor < 19)) {
 }
 // Parser and commands would only delay the heart's first heartbeat.
 if (process.argv.length === 3 && process.argv[2] === 'run') {
-  const { keepEarlySignals } = await import('../heartbeat/process/link/early-signals.ts');
+  const { keepEarlySignals } = await import('../heartbeat/process/early-signals.ts');
   keepEarlySignals();
   const { runHeart } = await import('./heart.ts');
   await runHeart();

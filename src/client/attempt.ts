@@ -7,20 +7,19 @@ import { rateLimitOf, type RateLimit } from '../wire/rate-limit.ts';
 import { namesShownOnce, showsOnce } from '../wire/reading.ts';
 import { requestHeaders, type InputProblem, type WireRequest } from '../wire/request.ts';
 import { decodeResponse, type DecodedResponse, type Refusal, type WireResponse } from '../wire/response.ts';
-import { LONGEST_MS } from './delay.ts';
+import { LONGEST_MS, type RetryPolicy } from './retry.ts';
 import type { Turn } from './gate.ts';
-import type { RetryPolicy } from './retry.ts';
 import {
   AbortedError,
-  type CallError,
-  type CallErrorOptions,
   ResponseError,
   TimeoutError,
   TransportError,
   refusalError,
+  transportReason,
+  type CallError,
+  type CallErrorOptions,
 } from './errors.ts';
 import type { Place, Subject } from './transport/address-book.ts';
-import { transportReason } from './transport/reason.ts';
 import type { Answered, Peer, Transport } from './transport/transport.ts';
 
 /** Options of one call, in place of the client's. Times in ms. */

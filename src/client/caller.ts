@@ -6,7 +6,15 @@ import { PilotlightError } from '../contract/pilotlight-error.ts';
 import type { RateLimit } from '../wire/rate-limit.ts';
 import { encodeRequest, keyProblems, type InputProblem, type WireRequest } from '../wire/request.ts';
 import { attemptCall, timeoutProblems, type Attempt, type CallOptions } from './attempt.ts';
-import { delay, NEVER } from './delay.ts';
+import {
+  delay,
+  NEVER,
+  DEFAULT_RETRY,
+  NO_RETRY,
+  retryDelay,
+  retryProblems,
+  type RetryPolicy,
+} from './retry.ts';
 import {
   AbortedError,
   ApiError,
@@ -16,10 +24,9 @@ import {
   ThrottledError,
   type RefusalKind,
 } from './errors.ts';
-import { type Gate, LocalGate, type Pass, type Turn } from './gate.ts';
+import { LocalGate, type Gate, type Pass, type Turn } from './gate.ts';
 import { RateLimiter } from './rate-limiter.ts';
-import { DEFAULT_RETRY, NO_RETRY, type RetryPolicy, retryDelay, retryProblems } from './retry.ts';
-import { type Transport, createTransport } from './transport/transport.ts';
+import { createTransport, type Transport } from './transport/transport.ts';
 
 /** Where the service is, with which key, and how long and how often to try. Times in ms. */
 export interface ClientOptions {

@@ -1,7 +1,10 @@
-/** Where a call waits for the rate limit of its key. `request-queue.ts` has the daemon's gate. */
+/**
+ * Where a call waits for the rate limit of its key. The daemon's calls wait in `request-queue.ts`, which asks the
+ * heart's grant office here.
+ */
 import type { RateLimit } from '../wire/rate-limit.ts';
-import { delay } from './delay.ts';
-import type { RateAnswer, RateLimiter, Who } from './rate-limiter.ts';
+import { delay } from './retry.ts';
+import type { RateAnswer, RateLimiter, Who, Departure } from './rate-limiter.ts';
 
 export interface Gate {
   enter(operation: string, turn: Turn, signal: AbortSignal): Promise<Pass>;
@@ -10,12 +13,10 @@ export interface Gate {
 export interface Turn {
   /** How often the caller asks, ms: all wait for the same part of it. */
   readonly everyMs: number;
-  readonly need: Need;
+  /** From the least to the most urgent. */
+  readonly need: 'watch' | 'endpoint' | 'log';
   readonly who?: string;
 }
-
-/** From the least to the most urgent; `overrun`: log lines are about to be lost. */
-export type Need = 'watch' | 'endpoint' | 'log' | 'overrun';
 
 /** The caller calls one of the two, once. */
 export interface Pass {
@@ -62,5 +63,88 @@ export class LocalGate implements Gate {
       if (waitMs <= 0) return;
       await delay(Math.ceil(waitMs), signal);
     }
+  }
+}
+
+export interface Ask {
+  readonly number: number;
+  readonly operations: readonly string[];
+  readonly answers: readonly GrantAnswer[];
+}
+
+export interface GrantAnswer {
+  readonly grant: number;
+  /** Absent if the service did not answer. */
+  readonly answer?: RateAnswer;
+  readonly headers?: RateLimit;
+  /** Monotonic ms of the system (`process.hrtime`). */
+  readonly at: number;
+}
+
+export interface Grants {
+  readonly number: number;
+  readonly grants: readonly { readonly grant: number; readonly operation: string }[];
+  /** Monotonic ms of the system. */
+  readonly at: number;
+  /** When to ask again, ms; absent if all was granted. */
+  readonly againInMs?: number;
+  /** Absent while no limit is known. */
+  readonly allowedPerSecond?: number;
+  readonly closedMs?: number;
+}
+
+/** A daemon that was killed leaves grants without an answer behind. */
+const MOST_OPEN = 1_000;
+const LONGEST_PAUSE_MS = 1_000;
+
+/** Answers the daemon's questions for the right to send. */
+export class GrantOffice {
+  readonly #limiter: RateLimiter;
+  readonly #open = new Map<number, Departure>();
+  #grants = 0;
+
+  constructor(limiter: RateLimiter) {
+    this.#limiter = limiter;
+  }
+
+  /** `now`: the heart's monotonic ms; `systemNow`: the same moment as the daemon sees it. */
+  answer({ number, operations, answers }: Ask, now: number, systemNow: number): Grants {
+    const limiter = this.#limiter;
+    for (const { grant, answer, headers, at } of answers) {
+      const departure = this.#open.get(grant);
+      if (departure === undefined) continue;
+      this.#open.delete(grant);
+      const answeredAt = Math.max(departure.at, Math.min(now, now - (systemNow - at)));
+      if (answer === undefined) limiter.lost(departure);
+      else limiter.answered(departure, answer, answeredAt);
+      if (headers) limiter.heard(departure.operation, headers, now);
+    }
+    const grants: { grant: number; operation: string }[] = [];
+    let againInMs: number | undefined;
+    for (const operation of operations) {
+      const departure = limiter.grant(operation, now);
+      if (departure === undefined) {
+        const waitMs = limiter.opensAt(operation, 'daemon', now) - now;
+        againInMs = Math.min(againInMs ?? LONGEST_PAUSE_MS, Math.max(1, waitMs));
+        continue;
+      }
+      this.#grants += 1;
+      this.#open.set(this.#grants, departure);
+      grants.push({ grant: this.#grants, operation });
+    }
+    for (const oldest of this.#open.keys()) {
+      if (this.#open.size <= MOST_OPEN) break;
+      this.#open.delete(oldest);
+    }
+    const allowedPerSecond = limiter.allowedPerSecond(now);
+    const closedMs = limiter.closedMs(now);
+    return {
+      number,
+      grants,
+      at: systemNow,
+      ...(againInMs !== undefined && { againInMs }),
+      ...(allowedPerSecond !== undefined && { allowedPerSecond }),
+      ...(closedMs > 0 && { closedMs }),
+    };
   }
 }

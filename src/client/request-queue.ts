@@ -2,36 +2,7 @@
  * Every request of the daemon waits here until the heart grants it. The request that waited for the largest
  * part of its own interval is next, so that all intervals stretch in proportion. Times are monotonic ms.
  */
-import type { RateLimit } from '../wire/rate-limit.ts';
-import type { Gate, Need, Pass, Turn } from './gate.ts';
-import type { RateAnswer } from './rate-limiter.ts';
-
-export interface Ask {
-  readonly number: number;
-  readonly operations: readonly string[];
-  readonly answers: readonly GrantAnswer[];
-}
-
-export interface GrantAnswer {
-  readonly grant: number;
-  /** Absent if the service did not answer. */
-  readonly answer?: RateAnswer;
-  readonly headers?: RateLimit;
-  /** Monotonic ms of the system (`process.hrtime`). */
-  readonly at: number;
-}
-
-export interface Grants {
-  readonly number: number;
-  readonly grants: readonly { readonly grant: number; readonly operation: string }[];
-  /** Monotonic ms of the system. */
-  readonly at: number;
-  /** When to ask again, ms; absent if all was granted. */
-  readonly againInMs?: number;
-  /** Absent while no limit is known. */
-  readonly allowedPerSecond?: number;
-  readonly closedMs?: number;
-}
+import type { Ask, Gate, GrantAnswer, Grants, Pass, Turn } from './gate.ts';
 
 interface RequestQueuePorts {
   /** The heart's answer comes to `hear`. */
@@ -64,7 +35,7 @@ interface Requester {
 }
 
 /** How much sooner its turn is. Below 2, so that no request waits more than twice as long as another. */
-const NEED: Readonly<Record<Need, number>> = { watch: 1, endpoint: 1.2, log: 1.4, overrun: 1.9 };
+const NEED: Readonly<Record<Turn['need'], number>> = { watch: 1, endpoint: 1.2, log: 1.4 };
 /** The longest interval that a first request counts with, ms: it does not wait for hours. */
 const FIRST_EVERY_MS = 15_000;
 /** A grant expires after this time, ms: a process that was stopped does not send late. */

@@ -1,16 +1,14 @@
 import type { z } from 'zod';
 import type { Operation } from './define.ts';
-import { apiKeyOperations } from './operations/api-keys.ts';
+import { apiKeyOperations, teamOperations, userOperations } from './operations/users.ts';
 import { deployOperations } from './operations/serverless/deploy.ts';
 import { endpointGroupOperations } from './operations/serverless/endpoint-groups.ts';
-import { instanceOperations } from './operations/instances/instances.ts';
+import { instanceOperations, offerOperations } from './operations/instances/instances.ts';
 import { machineOperations } from './operations/machines.ts';
 import { serverlessOperations } from './operations/serverless/serverless.ts';
-import { offerOperations } from './operations/instances/offers.ts';
 import { spendOperations } from './operations/spend.ts';
 import { templateOperations } from './operations/templates.ts';
 import { tfaOperations } from './operations/tfa/tfa.ts';
-import { teamOperations, userOperations } from './operations/users.ts';
 import { workerGroupOperations } from './operations/serverless/worker-groups.ts';
 import { endpointWorkerOperations, groupWorkerOperations } from './operations/serverless/workers.ts';
 

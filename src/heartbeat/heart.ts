@@ -1,21 +1,22 @@
 /** The heartbeats with all that they need, in the process that creates it: `pilotlight run`, or a test. */
 import type { ApiKey } from '../client/api-key.ts';
-import type { ClientObserver } from '../client/caller.ts';
-import { LocalGate } from '../client/gate.ts';
+import { createPartialClient, type ClientObserver, type ClientOf } from '../client/caller.ts';
+import { LocalGate, GrantOffice, type Ask, type Grants } from '../client/gate.ts';
 import { RateLimiter } from '../client/rate-limiter.ts';
-import { systemMs } from '../client/delay.ts';
-import type { Ask, Grants } from '../client/request-queue.ts';
+import { systemMs } from '../client/retry.ts';
 import { createTransport, type OriginAddresses } from '../client/transport/transport.ts';
-import { createPartialClient, type ClientOf } from '../client/caller.ts';
 import { serverlessOperations } from '../contract/operations/serverless/serverless.ts';
-import { type AppHealth, AppWatch } from './app/app-watch.ts';
-import { createAskApp } from './app/ask-app.ts';
+import { AppWatch, createAskApp, type AppHealth } from './app-watch.ts';
 import { createBeatPort } from './driver/beat.ts';
-import type { Choice, DiscoveryNotice, TimingSettings } from './discovery/resolve.ts';
-import { listOf, type Wanted } from './discovery/wanted.ts';
+import {
+  listOf,
+  type Choice,
+  type DiscoveryNotice,
+  type TimingSettings,
+  type Wanted,
+} from './discovery/wanted.ts';
 import { DeploymentWatch } from './discovery/watch.ts';
 import { HeartbeatDriver } from './driver/driver.ts';
-import { GrantOffice } from './driver/grant-office.ts';
 import type { Notice } from './engine/state.ts';
 import type { Ports } from './driver/ports.ts';
 import type { AppSnapshot, AvoidedAddress, DeploymentSnapshot, SharedLimit } from './view/snapshot.ts';

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { assumedParts, isErrorAssumed, isPermissionAssumed } from '../contract/assumptions.ts';
-import type { Operation } from '../contract/define.ts';
+import { sentencesOf, type Operation } from '../contract/define.ts';
 import {
   COMMON_ERRORS,
   ERROR_CODES,
@@ -9,16 +9,14 @@ import {
   type ErrorDefinition,
 } from '../contract/errors.ts';
 import { OPERATION_IDS, operationOf, type OperationId } from '../contract/operations.ts';
-import { apiKey } from '../contract/operations/api-keys.ts';
+import { apiKey, user } from '../contract/operations/users.ts';
 import { instance } from '../contract/operations/instances/instance-list.ts';
 import { envMap, volumeInfo } from '../contract/operations/instances/instances.ts';
 import { listedWindow, machineIds } from '../contract/operations/machines.ts';
-import { deployment } from '../contract/operations/serverless/deployment.ts';
+import { deployment } from '../contract/operations/serverless/serverless.ts';
 import { endpointGroup, endpointGroupSettings } from '../contract/operations/serverless/endpoint-groups.ts';
 import { template, templateBody } from '../contract/operations/templates.ts';
 import { tfaMethod } from '../contract/operations/tfa/tfa-status.ts';
-import { user } from '../contract/operations/users.ts';
-import { sentencesOf } from '../contract/rules.ts';
 import { defaultOf } from '../contract/schemas.ts';
 
 export interface DocumentOptions {

@@ -1,8 +1,7 @@
 /** Operation → HTTP request: splits a flat input into path, query and body. */
 import type { z } from 'zod';
-import type { Operation } from '../contract/define.ts';
+import { missingWithoutKey, rulesOf, type Operation } from '../contract/define.ts';
 import { isRecord } from '../contract/is-record.ts';
-import { missingWithoutKey, rulesOf } from '../contract/rules.ts';
 import { isKeptOutOfMessages } from '../contract/schemas.ts';
 
 export interface WireRequest {

@@ -11,18 +11,18 @@
  */
 import {
   ANSWER_WITHIN,
-  type AppHealth,
   AppWatch,
   ASK_EVERY,
   ASK_WITHHELD_EVERY,
-} from '../../src/heartbeat/app/app-watch.ts';
+  type AppHealth,
+  type AppAnswer,
+} from '../../src/heartbeat/app-watch.ts';
 import { timingFor } from '../../src/heartbeat/engine/formulas.ts';
 import { VirtualTime } from '../support/virtual-time.ts';
 import type { Sky } from './network.ts';
 import { Random } from './random.ts';
 import { finish, pickLateness, pickTiming, ROUNDING, type RunOptions, type RunResult } from './scenario.ts';
 import { ms, World } from './world.ts';
-import type { AppAnswer } from '../../src/heartbeat/app/ask-app.ts';
 
 const ID = 1;
 /** A bad moment that is shorter than this by the grace is none that counts: the next question falls into a good one. */

@@ -5,10 +5,9 @@
  * of what heartbeats leave, and no requester's interval is stretched more than twice as far as the others' (`oneKeyShares`).
  */
 import { RateLimiter } from '../../src/client/rate-limiter.ts';
-import type { Turn } from '../../src/client/gate.ts';
+import { GrantOffice, type Turn } from '../../src/client/gate.ts';
 import { RequestQueue } from '../../src/client/request-queue.ts';
 import { HeartbeatDriver } from '../../src/heartbeat/driver/driver.ts';
-import { GrantOffice } from '../../src/heartbeat/driver/grant-office.ts';
 import { timingFor } from '../../src/heartbeat/engine/formulas.ts';
 import type { AttemptOutcome } from '../../src/heartbeat/engine/state.ts';
 import { VirtualTime } from '../support/virtual-time.ts';

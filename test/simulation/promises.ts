@@ -2,8 +2,7 @@
 
 import type { Step } from '../../src/heartbeat/engine/engine.ts';
 import { MIN_SPACING, type Timing } from '../../src/heartbeat/engine/formulas.ts';
-import type { Heartbeat, Instant } from '../../src/heartbeat/engine/state.ts';
-import { expiresAt } from '../../src/heartbeat/engine/schedule.ts';
+import { expiresAt, type Heartbeat, type Instant } from '../../src/heartbeat/engine/state.ts';
 import type { VirtualTime } from '../support/virtual-time.ts';
 import type { Flight } from './network.ts';
 import type { Service } from './service.ts';

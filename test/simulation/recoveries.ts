@@ -8,7 +8,7 @@
  */
 
 import { keyWatch, MIN_SPACING, timingFor, type Timing } from '../../src/heartbeat/engine/formulas.ts';
-import { CLOCK_STEP } from '../../src/heartbeat/engine/schedule.ts';
+import { CLOCK_STEP } from '../../src/heartbeat/engine/state.ts';
 import { VirtualTime } from '../support/virtual-time.ts';
 import type { Sky, Weather } from './network.ts';
 import { Random } from './random.ts';

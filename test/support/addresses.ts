@@ -2,7 +2,7 @@
 import { randomInt } from 'node:crypto';
 import { isIP } from 'node:net';
 import { networkInterfaces } from 'node:os';
-import type { Resolve } from '../../src/client/transport/lookup.ts';
+import type { Resolve } from '../../src/client/transport/address-book.ts';
 import { startFaultProxy, type FaultMode, type FaultProxy } from './fault-proxy.ts';
 
 export interface Addresses extends AsyncDisposable {

@@ -4,7 +4,7 @@
  */
 import { readdirSync } from 'node:fs';
 import { lookup } from 'node:dns';
-import type { Resolve } from '../../src/client/transport/lookup.ts';
+import type { Resolve } from '../../src/client/transport/address-book.ts';
 import { createTransport } from '../../src/client/transport/transport.ts';
 
 export interface Order {

@@ -5,7 +5,7 @@ import { isUnknownOperation, listInstances } from '../../client/flows/lists.ts';
 import { NO_RETRY } from '../../client/retry.ts';
 import { EXIT } from '../../config/exit-codes.ts';
 import { PREFIX, type Settings } from '../../config/options.ts';
-import { DEFAULT_TAG } from '../../contract/operations/serverless/deployment.ts';
+import { DEFAULT_TAG } from '../../contract/operations/serverless/serverless.ts';
 import type { OperationId, Output } from '../../contract/operations.ts';
 import { labelOf, Selection } from '../../heartbeat/discovery/wanted.ts';
 import { exitCodeOf } from '../exit-code.ts';

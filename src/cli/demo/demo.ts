@@ -6,7 +6,7 @@ import {
   type DeploymentView,
   type FaultInput,
 } from '../../emulator/index.ts';
-import { delay } from '../../client/delay.ts';
+import { delay } from '../../client/retry.ts';
 import { EXIT } from '../../config/exit-codes.ts';
 import { printError, type Console } from '../console.ts';
 import { READER_LEFT } from '../interrupts.ts';

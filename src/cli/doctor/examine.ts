@@ -13,9 +13,12 @@ import {
   type ObservedAnswer,
   type Traits,
 } from '../../doctor/learn.ts';
-import { learnList, NOTHING_KNOWN as NO_DEPLOYMENTS } from '../../heartbeat/discovery/knowledge.ts';
-import { resolve } from '../../heartbeat/discovery/resolve.ts';
-import { Selection } from '../../heartbeat/discovery/wanted.ts';
+import {
+  learnList,
+  NOTHING_KNOWN as NO_DEPLOYMENTS,
+  resolve,
+  Selection,
+} from '../../heartbeat/discovery/wanted.ts';
 import { timingFor } from '../../heartbeat/engine/formulas.ts';
 import { askService, questionsOf, type Answers, type Question } from '../check/ask-service.ts';
 import { counted } from '../text/legible.ts';

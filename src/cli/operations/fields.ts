@@ -9,7 +9,7 @@ import { parseObject } from '../json-input.ts';
 import { readInput, type Input } from './input.ts';
 import type { PerformOptions } from './perform.ts';
 import { assumedParts } from '../../contract/assumptions.ts';
-import { sentencesOf } from '../../contract/rules.ts';
+import { sentencesOf } from '../../contract/define.ts';
 import { quoteWord } from '../../contract/text/shell-words.ts';
 import { exitCodesText } from '../../config/exit-codes.ts';
 import { commandOf } from './names.ts';

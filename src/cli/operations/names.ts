@@ -2,7 +2,7 @@
 import { OPERATION_IDS, operationOf, type OperationId } from '../../contract/operations.ts';
 import type { CallOptions, Client } from '../../client/client.ts';
 import { isRecord } from '../../contract/is-record.ts';
-import { DEFAULT_TAG } from '../../contract/operations/serverless/deployment.ts';
+import { DEFAULT_TAG } from '../../contract/operations/serverless/serverless.ts';
 import { EXIT } from '../../config/exit-codes.ts';
 import { CommandError, InputError } from '../command-error.ts';
 import { legibleLine } from '../text/legible.ts';

@@ -20,7 +20,7 @@ import { describeInputProblem, type Input } from './input.ts';
 import { curlLine, httpText, KEY_MARK, previewRequest } from './preview.ts';
 import { printAnswer, printResult } from './answer.ts';
 import { commandOf, namedField, resolveNames } from './names.ts';
-import { proveSecondFactor, type CodePrompt } from '../../client/flows/tfa-proof.ts';
+import { proveSecondFactor, type CodePrompt } from '../../client/flows/tfa.ts';
 import type { Operation } from '../../contract/define.ts';
 import type { TfaMethodName } from '../../contract/operations/tfa/tfa.ts';
 

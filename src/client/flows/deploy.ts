@@ -7,7 +7,7 @@ import { Readable } from 'node:stream';
 import type { Input, Output } from '../../contract/operations.ts';
 import type { WireResponse } from '../../wire/response.ts';
 import type { Client } from '../client.ts';
-import { delay, NEVER } from '../delay.ts';
+import { delay, NEVER, DEFAULT_RETRY, retryDelay, type RetryPolicy } from '../retry.ts';
 import {
   AbortedError,
   ArchiveError,
@@ -16,9 +16,8 @@ import {
   TimeoutError,
   TransportError,
   UploadError,
+  transportReason,
 } from '../errors.ts';
-import { DEFAULT_RETRY, retryDelay, type RetryPolicy } from '../retry.ts';
-import { transportReason } from '../transport/reason.ts';
 import { createTransport, type Transport } from '../transport/transport.ts';
 
 /** The request, without what the archive says itself. */

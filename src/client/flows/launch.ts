@@ -8,7 +8,7 @@ import { LIMITS } from '../../contract/limits.ts';
 import { OPERATIONS, type Input } from '../../contract/operations.ts';
 import { countCharacters } from '../../contract/schemas.ts';
 import type { Client } from '../client.ts';
-import { delay, LONGEST_MS, NEVER } from '../delay.ts';
+import { delay, LONGEST_MS, NEVER } from '../retry.ts';
 import { AbortedError, ApiError, CallError, RequestError } from '../errors.ts';
 import { encodeRequest, type InputProblem } from '../../wire/request.ts';
 import { listInstances } from './lists.ts';

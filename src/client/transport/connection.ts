@@ -4,15 +4,21 @@
  */
 import { channel } from 'node:diagnostics_channel';
 import { ADDRCONFIG, type LookupAddress } from 'node:dns';
-import { type Socket, isIP } from 'node:net';
-import { type Readable, addAbortSignal } from 'node:stream';
+import { isIP, type Socket } from 'node:net';
+import { addAbortSignal, type Readable } from 'node:stream';
 import type { SecureContext } from 'node:tls';
 import type { Client, Dispatcher, buildConnector } from 'undici';
 import { BODY_TOO_LARGE, BoundedBody } from '../../wire/body.ts';
 import type { WireResponse } from '../../wire/response.ts';
-import { type AddressBook, type Candidate, LONG_MS, type Place, type Subject } from './address-book.ts';
-import type { Lookup } from './lookup.ts';
-import { transportReason } from './reason.ts';
+import {
+  LONG_MS,
+  type AddressBook,
+  type Candidate,
+  type Place,
+  type Subject,
+  type Lookup,
+} from './address-book.ts';
+import { transportReason } from '../errors.ts';
 import { createAgent, createConnector, createSocketClient } from './undici.ts';
 
 export interface Exchange {

@@ -9,12 +9,10 @@ import type {
   Client as ClientType,
   Dispatcher,
   EnvHttpProxyAgent as AgentType,
-  errors as errorsType,
 } from 'undici';
 import apiConnect from 'undici/lib/api/api-connect.js';
 import apiRequest from 'undici/lib/api/api-request.js';
 import connector from 'undici/lib/core/connect.js';
-import errors from 'undici/lib/core/errors.js';
 import directAgent from 'undici/lib/dispatcher/agent.js';
 import client from 'undici/lib/dispatcher/client.js';
 import agent from 'undici/lib/dispatcher/env-http-proxy-agent.js';
@@ -59,8 +57,4 @@ export function request(
     options: Dispatcher.RequestOptions,
   ) => Promise<Dispatcher.ResponseData>;
   return call.call(dispatcher, options);
-}
-
-export function isUndiciError(error: unknown): error is errorsType.UndiciError {
-  return error instanceof (errors as typeof errorsType).UndiciError;
 }

@@ -1,8 +1,7 @@
 /** Costs now, and charges of the past (public dialect, evidence 9). Money is in dollars. */
 import * as z from 'zod';
-import { PUBLIC_READ, type OperationTable } from '../define.ts';
+import { PUBLIC_READ, DAY_RANGE, type OperationTable } from '../define.ts';
 import { LIMITS } from '../limits.ts';
-import { DAY_RANGE } from '../rules.ts';
 import { filterOn, id, timestamp } from '../schemas.ts';
 
 const rates = z.array(

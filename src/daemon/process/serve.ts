@@ -11,8 +11,8 @@ import {
   type DaemonMessage,
   type HeartMessage,
   type Link,
-} from '../../heartbeat/process/link/link.ts';
-import { openStderr } from '../../heartbeat/process/log/stderr.ts';
+} from '../../heartbeat/process/link.ts';
+import { openStderr } from '../../heartbeat/process/log.ts';
 import { startDaemon, type Daemon } from '../daemon.ts';
 import { createLogger } from './logger.ts';
 import { standardOutput } from './standard-output.ts';

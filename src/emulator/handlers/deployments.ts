@@ -3,7 +3,7 @@ import type {
   DeployRequest,
   DeploymentVersion as ShownVersion,
 } from '../../contract/operations/serverless/deploy.ts';
-import { DEFAULT_TAG, type Deployment } from '../../contract/operations/serverless/deployment.ts';
+import { DEFAULT_TAG, type Deployment } from '../../contract/operations/serverless/serverless.ts';
 import {
   ENDPOINT_GROUP_PARAMETERS,
   type EndpointGroupParameters,

@@ -4,7 +4,7 @@ import * as z from 'zod';
 import { LIMITS } from '../../contract/limits.ts';
 import { INSTANCE_STATUSES } from '../../contract/operations/instances/instance-list.ts';
 import { MAINTENANCE_CATEGORIES } from '../../contract/operations/machines.ts';
-import { DEFAULT_TAG } from '../../contract/operations/serverless/deployment.ts';
+import { DEFAULT_TAG } from '../../contract/operations/serverless/serverless.ts';
 import {
   ENDPOINT_STATES,
   endpointGroupParameters,

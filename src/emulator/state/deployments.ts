@@ -1,6 +1,6 @@
 /** Deployments and their TTL (§2.8). An expired deployment stays expired. */
 import { createHash } from 'node:crypto';
-import { DEFAULT_TAG } from '../../contract/operations/serverless/deployment.ts';
+import { DEFAULT_TAG } from '../../contract/operations/serverless/serverless.ts';
 
 export interface DeploymentVersion {
   readonly id: number;

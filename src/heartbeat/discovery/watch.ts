@@ -1,26 +1,27 @@
 /** Watches which deployments to keep alive, and with which TTL: asks the service one question at a time. */
+import type { ClientOf } from '../../client/caller.ts';
+import { ApiError, TransportError, UnauthorizedError } from '../../client/errors.ts';
+import { describeFailure } from '../driver/beat.ts';
 import type { Ports } from '../driver/ports.ts';
+import { FAILURE_WORDS } from '../engine/state.ts';
 import {
-  afterReply,
-  ask,
-  type DeploymentClient,
-  newQuestion,
-  nextQuestion,
-  openQuestions,
-  type Questions,
-  type Reply,
-  type Subject,
-} from './questions.ts';
-import {
+  isDoubted,
+  labelOf,
+  learnGone,
+  learnList,
+  learnOne,
+  NOTHING_KNOWN,
+  relevantRows,
+  resolve,
+  Selection,
   type Choice,
   type DiscoveryNotice,
   type Finding,
-  FindingReports,
-  resolve,
+  type FindingType,
+  type Told,
   type TimingSettings,
-} from './resolve.ts';
-import { learnGone, learnList, learnOne, NOTHING_KNOWN } from './knowledge.ts';
-import { labelOf, relevantRows, Selection, type Wanted } from './wanted.ts';
+  type Wanted,
+} from './wanted.ts';
 
 export interface WatchOptions {
   readonly client: DeploymentClient;
@@ -43,6 +44,18 @@ const LONGEST_SLEEP_MS = 10_000;
 const TOGETHER_MS = 100;
 /** The public service takes most reads of a key every 3 s. */
 const BETWEEN_MS = 3_000;
+const ASK_EVERY_MS = 30_000;
+/** Pauses between failures double, up to these. */
+const FIRST_PAUSE_MS = 3_000;
+const LONGEST_PAUSE_MS = { unanswered: ASK_EVERY_MS, refused: ASK_EVERY_MS, denied: 10 * 60_000 } as const;
+const JITTER = 0.2;
+
+interface Question {
+  readonly dueAt: number;
+  /** In a row without an answer, and how the last of them ended. */
+  readonly failures: number;
+  readonly last: Exclude<Reply, { readonly kind: 'answered' }> | undefined;
+}
 
 export class DeploymentWatch {
   readonly done: Promise<void>;
@@ -52,7 +65,8 @@ export class DeploymentWatch {
   #settings: TimingSettings;
   #selection: Selection;
   #knowledge = NOTHING_KNOWN;
-  #questions: Questions;
+  /** The open ones; all times are monotonic ms. */
+  #questions: Map<Subject, Question>;
   #askedAt = -Infinity;
   #choices: readonly Choice[];
   #wake = (): void => {};
@@ -111,13 +125,45 @@ export class DeploymentWatch {
     const { signal } = this.#options;
     while (!signal.aborted) {
       const now = this.#now();
-      this.#questions = openQuestions(this.#questions, this.#selection.ids, this.#knowledge, now);
-      const { subject, dueAt } = nextQuestion(this.#questions, now);
+      this.#openQuestions(now);
+      const { subject, dueAt } = this.#nextQuestion(now);
       const wait = Math.max(dueAt, this.#askedAt + BETWEEN_MS) - now;
       if (this.#wanted.length === 0) await this.#sleep(LONGEST_SLEEP_MS);
       else if (wait > 0) await this.#sleep(Math.min(wait, LONGEST_SLEEP_MS));
       else await this.#ask(subject);
     }
+  }
+
+  /** The list, and single deployments: all wanted ids while there is no list, and those that lists miss. */
+  #openQuestions(now: number): void {
+    const { listed, deployments } = this.#knowledge;
+    const before = this.#questions;
+    const list = before.get('list') ?? newQuestion(now);
+    const noList = list.last !== undefined && list.last.kind !== 'refused';
+    this.#questions = new Map([['list', list]]);
+    const add = (id: number): unknown => this.#questions.set(id, before.get(id) ?? newQuestion(now));
+    for (const id of this.#selection.ids) {
+      const known = deployments.get(id);
+      if (noList || (listed && (known === undefined || known.missingSince !== undefined))) add(id);
+    }
+    for (const known of deployments.values()) if (isDoubted(known, now) && !known.gone) add(known.id);
+  }
+
+  #nextQuestion(now: number): { readonly subject: Subject; readonly dueAt: number } {
+    let next: { subject: Subject; dueAt: number } = { subject: 'list', dueAt: Infinity };
+    for (const [subject, { dueAt }] of this.#questions) {
+      if (subject === 'list' && dueAt <= now) return { subject, dueAt };
+      if (dueAt < next.dueAt) next = { subject, dueAt };
+    }
+    return next;
+  }
+
+  #askedAgain({ failures }: Question, reply: Reply): Question {
+    const now = this.#now();
+    if (reply.kind === 'answered') return newQuestion(now + ASK_EVERY_MS);
+    const pause = Math.min(LONGEST_PAUSE_MS[reply.kind], FIRST_PAUSE_MS * 2 ** Math.min(failures, 8));
+    const dueAt = now + pause * (1 - JITTER * this.#options.ports.random());
+    return { failures: failures + 1, last: reply, dueAt };
   }
 
   async #sleep(ms: number): Promise<void> {
@@ -129,17 +175,14 @@ export class DeploymentWatch {
   }
 
   async #ask(subject: Subject): Promise<void> {
-    const { client, ports, signal } = this.#options;
+    const { client, signal } = this.#options;
     this.#askedAt = this.#now();
     const reply = await ask(subject, client, signal);
     if (signal.aborted) return;
     this.#learn(subject, reply);
     // A refresh meanwhile forgot the question, so it is asked again at once.
     const question = this.#questions.get(subject);
-    if (question) {
-      const next = afterReply(question, reply, this.#now(), ports.random);
-      this.#questions = new Map(this.#questions).set(subject, next);
-    }
+    if (question) this.#questions.set(subject, this.#askedAgain(question, reply));
     this.#report();
   }
 
@@ -186,4 +229,84 @@ export class DeploymentWatch {
     const names = this.#wanted.filter(({ by }) => by === 'name');
     return [...findings, ...names.map((one): Finding => ({ type: 'no-list', label: labelOf(one) }))];
   }
+}
+
+function newQuestion(dueAt: number): Question {
+  return { dueAt, failures: 0, last: undefined };
+}
+
+type Subject = 'list' | number;
+
+export type Reply =
+  | { readonly kind: 'answered'; readonly rows: readonly Told[] }
+  /** The service does not know such an operation or deployment. `gone`: in its own words, not a gateway's. */
+  | { readonly kind: 'denied'; readonly gone: boolean }
+  | { readonly kind: 'refused'; readonly reason: string }
+  | { readonly kind: 'unanswered'; readonly reason: string };
+
+export type DeploymentClient = Pick<ClientOf<'deployments.list' | 'deployments.get'>, 'deployments'>;
+
+/** The answer is read in one go, between two heartbeats: 16 MiB take up to half a second and 100 MB. */
+const MAX_ANSWER_MEBIBYTES = 16;
+/** The first failure is logged within 10 s of the start. */
+const TIMEOUT_MS = 9_500;
+const DENIALS: ReadonlySet<number> = new Set([404, 405, 501]);
+
+/** Never rejects; after the signal the reply means nothing. */
+export async function ask(subject: Subject, client: DeploymentClient, signal: AbortSignal): Promise<Reply> {
+  const maxBytes = MAX_ANSWER_MEBIBYTES * 1024 * 1024;
+  const callOptions = { signal, timeoutMs: TIMEOUT_MS, retry: false, maxBytes } as const;
+  try {
+    if (subject === 'list') {
+      const { deployments } = await client.deployments.list({}, callOptions);
+      return { kind: 'answered', rows: deployments };
+    }
+    const { deployment } = await client.deployments.get({ id: subject }, callOptions);
+    if ((deployment.id ?? subject) !== subject)
+      return { kind: 'unanswered', reason: FAILURE_WORDS['wrong-deployment'] };
+    return { kind: 'answered', rows: [{ ...deployment, id: subject }] };
+  } catch (error) {
+    return replyOfError(error);
+  }
+}
+
+function replyOfError(error: unknown): Reply {
+  if (error instanceof UnauthorizedError) return { kind: 'refused', reason: describeFailure(error) };
+  if (error instanceof ApiError && DENIALS.has(error.status))
+    return { kind: 'denied', gone: error.meaning === 'not-found' };
+  const isTooLarge = error instanceof TransportError && error.reason === 'too-large';
+  const reason = isTooLarge
+    ? `the list is larger than ${MAX_ANSWER_MEBIBYTES} MiB; give the deployment by its id`
+    : describeFailure(error);
+  return { kind: 'unanswered', reason };
+}
+
+/** A finding that came back is not reported again within this time, ms. */
+const REPORT_AGAIN_MS = 10 * 60_000;
+/** Deployments may not be kept alive: this is reported again while it lasts, ms. */
+const REMIND: ReadonlySet<FindingType> = new Set(['unmatched', 'no-list', 'unanswered']);
+const REMIND_EVERY_MS = 60_000;
+
+class FindingReports {
+  readonly #reportedAt = new Map<string, number>();
+
+  newOf(findings: readonly Finding[], now: number): DiscoveryNotice[] {
+    const current = new Map(findings.map((finding) => [keyOf(finding), finding]));
+    for (const [key, at] of this.#reportedAt)
+      if (!current.has(key) && now - at >= REPORT_AGAIN_MS) this.#reportedAt.delete(key);
+    const fresh = [...current].flatMap(([key, finding]) => {
+      const at = this.#reportedAt.get(key);
+      if (at !== undefined && !(REMIND.has(finding.type) && now - at >= REMIND_EVERY_MS)) return [];
+      this.#reportedAt.set(key, now);
+      return [finding];
+    });
+    return [...Map.groupBy(fresh, ({ type }) => type)].map(
+      ([type, found]) => ({ type, found }) as DiscoveryNotice,
+    );
+  }
+}
+
+/** The reason may change from one attempt to the next, which is not a new finding. */
+function keyOf(finding: Finding): string {
+  return finding.type === 'unanswered' ? `unanswered ${finding.question}` : JSON.stringify(finding);
 }

@@ -1,10 +1,18 @@
-/** One heartbeat over the client, and how its end looks to the engine. */
+/** One heartbeat over the client, how its end looks to the engine, and what went wrong in words. */
 import type { ClientOf } from '../../client/caller.ts';
 import type { Peer } from '../../client/transport/transport.ts';
-import type { ThrottledError } from '../../client/errors.ts';
-import type { AttemptOutcome } from '../engine/state.ts';
-import { describeFailure, failureLabel } from './describe-failure.ts';
+import {
+  ApiError,
+  CallError,
+  ResponseError,
+  TimeoutError,
+  TransportError,
+  type ThrottledError,
+  type TransportReason,
+} from '../../client/errors.ts';
+import { FAILURE_WORDS, type AttemptOutcome, type FailureReason } from '../engine/state.ts';
 import type { BeatRequest } from './ports.ts';
+import { getSystemErrorMessage } from 'node:util';
 
 const MAX_ANSWER_BYTES = 64 * 1024;
 
@@ -63,4 +71,121 @@ export function outcomeOf(error: unknown): AttemptOutcome {
     default:
       return { type: 'failed', reason, why: describeFailure(error) };
   }
+}
+
+type ErrorLabel = FailureReason | 'throttled' | 'unauthorized' | 'not-found';
+
+export function failureLabel(error: unknown): ErrorLabel {
+  if (error instanceof ApiError) return labelOfRefusal(error);
+  if (error instanceof TimeoutError) return 'timeout';
+  if (error instanceof ResponseError) return 'unreadable';
+  return error instanceof TransportError ? TRANSPORT[error.reason].label : 'unknown';
+}
+
+function labelOfRefusal({ code, status, meaning }: ApiError): ErrorLabel {
+  if (code !== 'api_error') return code;
+  if (status === 401 || status === 403) return 'unauthorized';
+  if (meaning === 'not-found') return 'not-found';
+  // Not the service's own words: a gateway that lost its route, or a page.
+  if (status === 404) return 'unreadable';
+  if (status >= 500) return 'server-error';
+  if (status >= 400) return 'status';
+  if (status >= 300) return 'redirect';
+  return status >= 200 ? 'rejected' : 'status';
+}
+
+/** With the status and the address if they are known: `connection refused (10.0.0.7:443)`. */
+export function describeFailure(error: unknown): string {
+  const words = error instanceof TransportError ? describeTransport(error) : wordsOf(error);
+  const facts = [
+    ...(error instanceof ApiError ? [`status ${error.status}`] : []),
+    ...(error instanceof CallError ? placeOf(error, causeOf(error.cause)) : []),
+  ];
+  return facts.length === 0 ? words : `${words} (${facts.join(', ')})`;
+}
+
+const NO_ROUTE = 'there is no such route at this address; check PILOTLIGHT_BASE_URL, or a proxy in between';
+
+function wordsOf(error: unknown): string {
+  const label = failureLabel(error);
+  const isNoRoute = error instanceof ApiError && error.status === 404 && label === 'unreadable';
+  return isNoRoute ? NO_ROUTE : FAILURE_WORDS[label];
+}
+
+/** `reason`: the label of a failure, the kind of a broken connection, or a text. */
+export function describeAddressFailure(reason: string): string {
+  const known: Readonly<Record<string, string>> = FAILURE_WORDS;
+  return TRANSPORT[reason as TransportReason]?.words ?? known[reason] ?? reason;
+}
+
+const TRANSPORT: Readonly<
+  Record<TransportReason, { readonly label: FailureReason; readonly words: string }>
+> = {
+  refused: { label: 'connect', words: 'connection refused' },
+  unreachable: { label: 'connect', words: 'the service is unreachable' },
+  proxy: { label: 'connect', words: 'the proxy did not connect' },
+  reset: { label: 'reset', words: FAILURE_WORDS.reset },
+  dns: { label: 'dns', words: FAILURE_WORDS.dns },
+  tls: { label: 'tls', words: FAILURE_WORDS.tls },
+  'too-large': { label: 'unreadable', words: 'the answer is too large' },
+  malformed: { label: 'unreadable', words: 'the answer is not HTTP' },
+  other: { label: 'unknown', words: 'the connection failed' },
+};
+
+function describeTransport({ reason, cause }: TransportError): string {
+  const error = causeOf(cause);
+  if (error.code === 'UND_ERR_HEADERS_OVERFLOW') return 'the headers of the answer are too large';
+  const isNamed = reason === 'dns' && error.hostname !== undefined;
+  const words = isNamed ? `the name ${error.hostname} does not resolve` : TRANSPORT[reason].words;
+  if (reason === 'tls') return `${words}: ${tlsDetail(error)}`;
+  return DETAILED.has(reason) ? `${words}: ${detailOf(error)}` : words;
+}
+
+const DETAILED: ReadonlySet<TransportReason> = new Set(['dns', 'unreachable', 'proxy', 'other']);
+
+function detailOf({ code, errno, message }: CauseError): string {
+  if (code?.startsWith('UND_ERR_CONNECT')) return 'no answer in time';
+  // undici, of a proxy that refused: Proxy response (407) !== 200 when HTTP Tunneling.
+  const [, status] = /\((\d{3})\)/.exec(message) ?? [];
+  if (status !== undefined) return `it answered status ${status}`;
+  return errno === undefined ? oneLine(message) : getSystemErrorMessage(errno);
+}
+
+const UNTRUSTED = /SELF_SIGNED|^UNABLE_TO_(?:VERIFY|GET_ISSUER)/;
+
+function tlsDetail({ code = '', reason, message }: CauseError): string {
+  if (UNTRUSTED.test(code))
+    return 'the certificate is not trusted; its CA belongs into the file of NODE_EXTRA_CA_CERTS';
+  if (code === 'ERR_TLS_CERT_ALTNAME_INVALID') return 'the certificate is for another host name';
+  if (code === 'CERT_HAS_EXPIRED') return 'the certificate has expired';
+  if (code === 'CERT_NOT_YET_VALID') return 'the certificate is not valid yet; is the clock right?';
+  if (/WRONG_VERSION_NUMBER|PACKET_LENGTH/.test(code)) return 'this port does not speak TLS; is it for http?';
+  return reason ?? oneLine(message);
+}
+
+const SHOWN = 120;
+
+function oneLine(text: string): string {
+  return text.trim().split('\n', 1).join('').slice(0, SHOWN);
+}
+
+function placeOf({ place }: CallError, { address, port }: CauseError): string[] {
+  const own = address === undefined ? place?.address : socketAddress(address, port);
+  if (own === undefined) return [];
+  return [place?.isProxy ? `proxy ${own}` : own];
+}
+
+function socketAddress(address: string, port: number | undefined): string {
+  if (port === undefined) return address;
+  return address.includes(':') ? `[${address}]:${port}` : `${address}:${port}`;
+}
+
+type CauseError = Pick<Error, 'message'> & Pick<NodeJS.ErrnoException, 'code' | 'errno'> & CauseFacts;
+type CauseFacts = Partial<Readonly<Record<'address' | 'hostname' | 'reason', string> & { port: number }>>;
+
+/** The innermost error of the system; of several addresses, that of the first. */
+function causeOf(error: unknown): CauseError {
+  if (error instanceof AggregateError) return causeOf(error.errors[0]);
+  if (!(error instanceof Error)) return { message: String(error) };
+  return error.cause instanceof Error ? causeOf(error.cause) : error;
 }

@@ -1,31 +1,29 @@
 /** Runs the heartbeats of any number of deployments. It decides nothing: the engine does. */
-import { type Departure, type RateAnswer, RateLimiter } from '../../client/rate-limiter.ts';
-import { isInTime } from '../engine/schedule.ts';
-import { step as engineStep, type StepFunction } from '../engine/engine.ts';
-import { type TimingChoice, timingFor } from '../engine/formulas.ts';
-import { FinalBeat, finalBeatMs, Stagger, wantsFinalBeat } from './first-and-last.ts';
+import { RateLimiter, type Departure, type RateAnswer } from '../../client/rate-limiter.ts';
 import {
+  isInTime,
+  wasJustReached,
+  startHeartbeat,
   type Event,
   type Heartbeat,
   type HeartbeatState,
   type Notice,
   type AttemptOutcome,
   type Send,
-  startHeartbeat,
   type Instant,
 } from '../engine/state.ts';
+import { step as engineStep, type StepFunction } from '../engine/engine.ts';
+import { timingFor, MIN_SPACING, type TimingChoice, type Timing } from '../engine/formulas.ts';
 import {
-  type DeploymentSnapshot,
   emptyStats,
   enter,
-  type SharedLimit,
   snapshotOf,
+  type DeploymentSnapshot,
+  type SharedLimit,
   type Stats,
 } from '../view/snapshot.ts';
-import { type Call, Calls } from './calls.ts';
-import { type Key, KeySource } from './key-source.ts';
-import type { CancelTimer, Ports } from './ports.ts';
-import { HEARTBEAT, Queue } from './queue.ts';
+import { Calls, HEARTBEAT, Queue, type Call } from './queue.ts';
+import { KeySource, type Key, type CancelTimer, type Ports } from './ports.ts';
 
 export interface DriverOptions {
   readonly ports: Ports;
@@ -211,12 +209,12 @@ export class HeartbeatDriver {
     this.#queue.place(entry, now.mono);
   }
 
-  #send(entry: Entry, { attempt, timeoutMs, fresh, keyGeneration }: Send): void {
+  #send(entry: Entry, { attempt, timeoutMs, fresh }: Send): void {
     const { id: deploymentId, lastSentAt } = entry.beat;
     const key = this.#keys.key.value;
     const departure = this.#limiter.sent(HEARTBEAT, lastSentAt);
     const call = this.#calls.start(
-      { deploymentId, key, keyGeneration, timeoutMs, fresh },
+      { deploymentId, key, timeoutMs, fresh },
       {
         ended: (outcome) => {
           const now = this.#now();
@@ -238,7 +236,7 @@ export class HeartbeatDriver {
     if (under === undefined) return;
     entry.calls.delete(attempt);
     this.#limiter.lost(under.departure);
-    under.call.abort();
+    this.#calls.abort(under.call);
   }
 
   #note(entry: Entry, notice: Notice, now: Instant): void {
@@ -255,7 +253,7 @@ export class HeartbeatDriver {
   #discount(entry: Entry, attempt: number): void {
     const under = entry.calls.get(attempt);
     if (under === undefined) return;
-    under.call.discount();
+    this.#calls.overdue(under.call);
     this.#limiter.lost(under.departure);
   }
 
@@ -333,5 +331,73 @@ class Alarm {
       this.#cancel = undefined;
       this.#ring();
     });
+  }
+}
+
+/** The fractional parts of its multiples lie evenly in [0, 1), however many there are (Weyl's theorem). */
+const GOLDEN_RATIO = (Math.sqrt(5) - 1) / 2;
+
+/** Under a shared limit, all but one of those that begin at once are refused. */
+const AT_ONCE = 32;
+
+/** Between the other first heartbeats, ms. One core sends 3,300 a second, second heartbeats included. */
+const APART = 1000 / 1750;
+
+class Stagger {
+  #added = 0;
+  #last = -Infinity;
+
+  /**
+   * `spread`: the part of an interval, (0, 1], until the first heartbeat after a disturbance. No first
+   * heartbeat waits longer than T/10, because the rest of its TTL is not known here.
+   */
+  join(mono: number, { firstWithin }: Timing): { readonly spread: number; readonly dueAt: number } {
+    this.#added += 1;
+    const spread = 1 - ((this.#added * GOLDEN_RATIO) % 1);
+    const next = Math.max(this.#last, mono - AT_ONCE * APART) + APART;
+    if (next > mono + firstWithin) return { spread, dueAt: mono };
+    this.#last = next;
+    return { spread, dueAt: Math.max(mono, next) };
+  }
+}
+
+function wantsFinalBeat(beat: Heartbeat, mono: number): boolean {
+  return beat.state !== 'stopped' && !beat.withheld && !beat.gone && !wasJustReached(beat, mono);
+}
+
+function finalBeatMs(
+  live: readonly { readonly beat: Heartbeat }[],
+  gap: number,
+  concurrency: number,
+): number {
+  const longest = live.reduce(
+    (most, { beat }) => Math.max(most, beat.timing.attemptTimeout + MIN_SPACING),
+    0,
+  );
+  return longest * Math.ceil(live.length / concurrency) + live.length * gap;
+}
+
+class FinalBeat {
+  readonly #awaited: Set<number>;
+  readonly #missed: Set<number>;
+  readonly #end = Promise.withResolvers<void>();
+
+  constructor(ids: readonly number[]) {
+    this.#awaited = new Set(ids);
+    this.#missed = new Set(ids);
+    if (ids.length === 0) this.#end.resolve();
+  }
+
+  end(id: number, result: 'reached' | 'missed'): void {
+    this.#awaited.delete(id);
+    if (result === 'reached') this.#missed.delete(id);
+    if (this.#awaited.size === 0) this.#end.resolve();
+  }
+
+  async missed(limit: number, setTimer: (ms: number, fn: () => void) => () => void): Promise<number[]> {
+    const cancel = setTimer(limit, () => this.#end.resolve());
+    await this.#end.promise;
+    cancel();
+    return [...this.#missed];
   }
 }

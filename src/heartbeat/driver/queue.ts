@@ -4,10 +4,18 @@
  */
 import type { RateLimiter } from '../../client/rate-limiter.ts';
 import type { Timing } from '../engine/formulas.ts';
-import { ageOf, deadlineAt, expiresAt, lastChance, lifeLeft, sendAt } from '../engine/schedule.ts';
-import type { Heartbeat } from '../engine/state.ts';
+import {
+  ageOf,
+  deadlineAt,
+  expiresAt,
+  lastChance,
+  lifeLeft,
+  sendAt,
+  type Heartbeat,
+  type AttemptOutcome,
+} from '../engine/state.ts';
 import type { SharedLimit } from '../view/snapshot.ts';
-import type { Calls } from './calls.ts';
+import type { BeatRequest, Ports } from './ports.ts';
 
 export const HEARTBEAT = 'deployments.heartbeat';
 
@@ -253,5 +261,91 @@ export class DeadlineHeap<T> {
     this.#heap[place] = node;
     node.place = place;
     return left;
+  }
+}
+
+/** How long a transport that ignores its signal is waited for at the end, ms. */
+const GRACE = 1000;
+
+interface CallEnds {
+  readonly ended: (outcome: AttemptOutcome) => void;
+  readonly evicted: () => void;
+}
+
+export interface Call {
+  readonly ends: CallEnds;
+  readonly controller: AbortController;
+  isConnected: boolean;
+}
+
+/** The requests of all deployments: how many are open, and how many of them are not overdue. */
+export class Calls {
+  readonly #ports: Ports;
+  readonly #unfinished = new Set<Promise<void>>();
+  readonly #open = new Set<Call>();
+  /** Requests that hang must not stop others from starting. The oldest first. */
+  readonly #overdue = new Set<Call>();
+
+  constructor(ports: Ports) {
+    this.#ports = ports;
+  }
+
+  get open(): number {
+    return this.#open.size;
+  }
+
+  get counted(): number {
+    return this.#open.size - this.#overdue.size;
+  }
+
+  start(request: Omit<BeatRequest, 'signal' | 'connected'>, ends: CallEnds): Call {
+    const controller = new AbortController();
+    const { signal } = controller;
+    const call: Call = { ends, controller, isConnected: false };
+    this.#open.add(call);
+    const connected = (): void => void (call.isConnected = true);
+    const finish = (outcome: AttemptOutcome): void => {
+      this.#close(call);
+      if (!signal.aborted) ends.ended(outcome);
+    };
+    const outcome = (async () => this.#ports.beat({ ...request, connected, signal }))();
+    this.track(outcome.then(finish, () => finish({ type: 'failed', reason: 'unknown' })));
+    return call;
+  }
+
+  overdue(call: Call): void {
+    if (this.#open.has(call)) this.#overdue.add(call);
+  }
+
+  abort(call: Call): void {
+    this.#close(call);
+    call.controller.abort();
+  }
+
+  /** Gives up the oldest overdue call without a connection. False: there is none. */
+  evict(): boolean {
+    const oldest = this.#overdue.values().find(({ isConnected }) => !isConnected);
+    if (oldest === undefined) return false;
+    oldest.ends.evicted();
+    this.abort(oldest);
+    return true;
+  }
+
+  track(work: Promise<void>): void {
+    const tracked = work.finally(() => this.#unfinished.delete(tracked));
+    this.#unfinished.add(tracked);
+  }
+
+  async drained(): Promise<void> {
+    if (this.#unfinished.size === 0) return;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const cancel = this.#ports.setTimer(GRACE, resolve);
+    await Promise.race([Promise.all(this.#unfinished), promise]);
+    cancel();
+  }
+
+  #close(call: Call): void {
+    this.#open.delete(call);
+    this.#overdue.delete(call);
   }
 }

@@ -1,15 +1,5 @@
 /** The heartbeat of one deployment as a pure function: (heartbeat, event, now, random) → (heartbeat, actions). */
 import { goneDelay, INTERVAL_JITTER, keyWatch, RETRY_JITTER, retryDelay, type Timing } from './formulas.ts';
-import type {
-  Action,
-  Attempt,
-  Event,
-  Heartbeat,
-  NotFound,
-  Notice,
-  AttemptOutcome,
-  Instant,
-} from './state.ts';
 import {
   CLOCK_STEP,
   driftSince,
@@ -20,7 +10,15 @@ import {
   sendAt,
   stateOf,
   withDrift,
-} from './schedule.ts';
+  type Action,
+  type Attempt,
+  type Event,
+  type Heartbeat,
+  type NotFound,
+  type Notice,
+  type AttemptOutcome,
+  type Instant,
+} from './state.ts';
 
 export interface Step {
   readonly beat: Heartbeat;
@@ -135,7 +133,7 @@ function send(draft: Draft, heldUntil: number): void {
   const elapsedAt = now.mono + beat.drift.hidden;
   const sent: Attempt = { id: attempt, sentAt: now.mono, elapsedAt, keyGeneration, overdue: false };
   beat.inFlight = [...beat.inFlight, sent];
-  draft.actions.push({ type: 'send', attempt, timeoutMs: beat.timing.attemptLife, fresh, keyGeneration });
+  draft.actions.push({ type: 'send', attempt, timeoutMs: beat.timing.attemptLife, fresh });
   notify(draft, { type: 'sent', attempt, fresh, hedge, lagMs });
   if (heldUntil > now.mono) notify(draft, { type: 'wait-cut-short', byMs: heldUntil - now.mono });
 }

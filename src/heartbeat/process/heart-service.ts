@@ -2,7 +2,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { createApiKey, type ApiKey } from '../../client/api-key.ts';
 import { daemonEnvironment, type ServiceManagerSettings } from '../../config/other-variables.ts';
-import { type ConfigProblem, describeProblem, isError, errorsIn } from '../../config/problem.ts';
+import { describeProblem, isError, errorsIn, type ConfigProblem } from '../../config/problem.ts';
 import { credentialsOf } from '../../config/secrets.ts';
 import { HEART_OPTIONS, type HeartSettings } from '../../config/options.ts';
 import { unreadable } from '../../config/values.ts';
@@ -13,14 +13,19 @@ import { watchFiles } from '../../config/files.ts';
 import { Turns } from '../../time/repeating.ts';
 import { labelOf, type Wanted } from '../discovery/wanted.ts';
 import { Heart, type AppChoice, type HeartListener } from '../heart.ts';
-import { HeartbeatLogger } from './log/heartbeat-logger.ts';
-import { startDaemonChild, type StartDaemon } from './supervision/daemon-child.ts';
-import { attemptsAtOnce, containerLimit, daemonMemory, residentMemory, Vitals } from './system.ts';
-import { counted, createHeartLog, type HeartLog, MESSAGES, NAMED } from './log/log.ts';
-import { Reports } from './link/reports.ts';
-import { nonBlocking, type Stderr } from './log/stderr.ts';
-import { Supervisor, type SupervisorOptions } from './supervision/supervisor.ts';
-import { createServiceManager, type ServiceManager } from './service-manager.ts';
+import { HeartbeatLogger } from './heartbeat-logger.ts';
+import { startDaemonChild, Supervisor, type StartDaemon, type SupervisorOptions } from './supervisor.ts';
+import {
+  attemptsAtOnce,
+  containerLimit,
+  daemonMemory,
+  residentMemory,
+  Vitals,
+  createServiceManager,
+  type ServiceManager,
+} from './system.ts';
+import { counted, createHeartLog, MESSAGES, NAMED, nonBlocking, type HeartLog, type Stderr } from './log.ts';
+import { Reports } from './reports.ts';
 
 export interface HeartServiceOptions extends LoadedHeart {
   readonly settings: HeartSettings;

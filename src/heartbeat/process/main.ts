@@ -4,15 +4,14 @@
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { EXIT, exitCodeOfSignal } from '../../config/exit-codes.ts';
-import { type ConfigProblem, describeProblem } from '../../config/problem.ts';
-import { isAwaited, type LoadedHeart, loadHeartSlowly } from '../../config/load-heart.ts';
+import { describeProblem, type ConfigProblem } from '../../config/problem.ts';
+import { isAwaited, loadHeartSlowly, type LoadedHeart } from '../../config/load-heart.ts';
 import { serviceManagerSettings } from '../../config/other-variables.ts';
 import { endProcess } from '../../client/slow-file.ts';
 import { HeartService } from './heart-service.ts';
-import { openStderr, type Stderr } from './log/stderr.ts';
+import { openStderr, BEFORE_THE_LOG, type Stderr } from './log.ts';
 import { keepSecretsOutOfDumps, makeThreads } from './system.ts';
-import { BEFORE_THE_LOG } from './log/log.ts';
-import { takeEarlySignals } from './link/early-signals.ts';
+import { takeEarlySignals } from './early-signals.ts';
 
 /** Starting the daemon would slow down the first heartbeats, ms. */
 const FIRST_BEATS_MS = 100;

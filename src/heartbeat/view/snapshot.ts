@@ -1,13 +1,15 @@
 /** What others see of the heartbeats: plain data, sent to the daemon, which publishes it. */
 import {
   FAILURE_LABELS,
+  HEARTBEAT_STATES,
+  expiresAt,
+  nextBeatAt,
+  withDrift,
   type FailureLabel,
   type Heartbeat,
-  HEARTBEAT_STATES,
   type Notice,
   type Instant,
 } from '../engine/state.ts';
-import { expiresAt, nextBeatAt, withDrift } from '../engine/schedule.ts';
 
 export { type HeartbeatState } from '../engine/state.ts';
 export { FAILURE_LABELS, FAILURE_WORDS, type FailureLabel } from '../engine/state.ts';

@@ -27,7 +27,7 @@ test('the heart loads nothing that only the daemon needs', async () => {
     PILOTLIGHT_ADMIN_LISTEN: '127.0.0.1:0',
   };
   const loaded = await loadedBy('run', environment, /"pilotlight started"/);
-  expect(loaded).toContain('heartbeat/process/supervision/supervisor.ts');
+  expect(loaded).toContain('heartbeat/process/supervisor.ts');
   const own =
     /^(?:cli\/(?:main|heart)\.ts$|time\/repeating\.ts$|(?:heartbeat|config|client|wire|contract)\/)/;
   expect(loaded.filter((name) => !own.test(name))).toEqual([]);

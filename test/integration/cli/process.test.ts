@@ -1,7 +1,7 @@
 /** The program as a process: what only a real terminal, signal or pipe shows. */
 import { spawn } from 'node:child_process';
 import { expect, test } from 'vitest';
-import { totpCode } from '../../../src/client/flows/tfa-proof.ts';
+import { totpCode } from '../../../src/client/flows/tfa.ts';
 import { DEFAULT_TOTP_SECRET, startEmulator, type Emulator } from '../../../src/emulator/index.ts';
 import { describeWith, hasCommand } from '../../support/optional.ts';
 import { startPilotlight, startProgram } from '../../support/process.ts';

@@ -33,7 +33,6 @@ function beatOver(over: Client, connected = (): void => {}): Promise<AttemptOutc
   return createBeatPort(over)({
     deploymentId: 42,
     key: 'key',
-    keyGeneration: 1,
     timeoutMs: 10_000,
     fresh: false,
     signal: new AbortController().signal,

@@ -7,8 +7,8 @@ import {
   login,
   regenerateBackupCodes,
   removeMethod,
+  type AskCode,
 } from '../../../src/client/flows/tfa.ts';
-import type { AskCode } from '../../../src/client/flows/tfa-proof.ts';
 import { BACKUP_CODE } from '../../../src/contract/operations/tfa/tfa.ts';
 import { DEFAULT_TOTP_SECRET, startEmulator, type Emulator, type Seed } from '../../../src/emulator/index.ts';
 

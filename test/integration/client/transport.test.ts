@@ -205,7 +205,6 @@ describe('an address', () => {
         addresses: [
           {
             address: '127.0.0.1',
-            listed: true,
             failure: { reason: 'status 503', since: expect.closeTo(Date.now(), -6) },
           },
         ],

@@ -1,7 +1,7 @@
 import * as fc from '../../support/fast-check.ts';
 import { Agent, request } from 'undici';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Operation } from '../../../src/contract/define.ts';
+import { rulesOf, type Operation } from '../../../src/contract/define.ts';
 import { COMMON_ERRORS, ERRORS, type ErrorCode } from '../../../src/contract/errors.ts';
 import { OPERATION_IDS, operationOf } from '../../../src/contract/operations.ts';
 import { EXAMPLE_HASH } from '../../../src/contract/operations/templates.ts';
@@ -11,7 +11,6 @@ import {
   type DialectName,
   type Emulator,
 } from '../../../src/emulator/index.ts';
-import { rulesOf } from '../../../src/contract/rules.ts';
 import { encodeRequest } from '../../../src/wire/request.ts';
 import { arbitraryOf } from '../../support/arbitrary-input.ts';
 

@@ -7,7 +7,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { startEmulator } from '../../../src/emulator/index.ts';
 import type { Status } from '../../../src/daemon/status/schema.ts';
-import { startDaemonChild } from '../../../src/heartbeat/process/supervision/daemon-child.ts';
+import { startDaemonChild } from '../../../src/heartbeat/process/supervisor.ts';
 import { startDaemonProcess, daemonPid } from '../../support/daemon-process.ts';
 import { until } from '../../support/daemon.ts';
 import { startProgram } from '../../support/process.ts';

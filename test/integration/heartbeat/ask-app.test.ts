@@ -1,7 +1,7 @@
 import { createServer as createTcpServer, type AddressInfo } from 'node:net';
 import { createServer as createTlsServer } from 'node:https';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { createAskApp } from '../../../src/heartbeat/app/ask-app.ts';
+import { createAskApp } from '../../../src/heartbeat/app-watch.ts';
 import { startTestApp, HANGS, WELL, type TestApp } from '../../support/app.ts';
 import { until } from '../../support/daemon.ts';
 import { createPrivateCa } from '../../support/private-ca.ts';

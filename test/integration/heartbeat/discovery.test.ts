@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { createClient } from '../../../src/client/client.ts';
 import { deploymentList } from '../../../src/config/types/wanted.ts';
 import { startEmulator, type Emulator, type EmulatorOptions } from '../../../src/emulator/index.ts';
-import type { Choice, DiscoveryNotice } from '../../../src/heartbeat/discovery/resolve.ts';
+import type { Choice, DiscoveryNotice } from '../../../src/heartbeat/discovery/wanted.ts';
 import { DeploymentWatch } from '../../../src/heartbeat/discovery/watch.ts';
 import { settlePromises, VirtualTime } from '../../support/virtual-time.ts';
 

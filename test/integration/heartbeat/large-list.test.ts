@@ -4,7 +4,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
 import { createClient } from '../../../src/client/client.ts';
-import { ask, type Reply } from '../../../src/heartbeat/discovery/questions.ts';
+import { ask, type Reply } from '../../../src/heartbeat/discovery/watch.ts';
 
 async function replyTo(rows: number): Promise<Reply> {
   const env = 'x'.repeat(2_000);

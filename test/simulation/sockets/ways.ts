@@ -3,7 +3,7 @@
  * to a name, TLS to a name through a proxy, and a name with two addresses. One world has one way.
  */
 import type { LookupAddress } from 'node:dns';
-import type { Resolve } from '../../../src/client/transport/lookup.ts';
+import type { Resolve } from '../../../src/client/transport/address-book.ts';
 import { hasAddresses, startAddresses } from '../../support/addresses.ts';
 import { startFaultProxy, type FaultMode, type FaultProxy } from '../../support/fault-proxy.ts';
 import type { ForwardProxy } from '../../support/forward-proxy.ts';

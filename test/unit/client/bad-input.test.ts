@@ -2,9 +2,8 @@ import * as fc from '../../support/fast-check.ts';
 import { expect, test } from 'vitest';
 import { createClient } from '../../../src/client/client.ts';
 import { RequestError } from '../../../src/client/errors.ts';
-import type { Operation } from '../../../src/contract/define.ts';
+import { rulesOf, type Operation } from '../../../src/contract/define.ts';
 import { OPERATION_IDS, operationOf } from '../../../src/contract/operations.ts';
-import { rulesOf } from '../../../src/contract/rules.ts';
 import { partsOf } from '../../../src/wire/request.ts';
 import { answer, AnsweringTransport } from '../../support/answering-transport.ts';
 

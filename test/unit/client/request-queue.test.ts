@@ -1,7 +1,7 @@
 /** The daemon's queue on virtual time, with a heart that answers as a test says. */
 import { describe, expect, test } from 'vitest';
-import type { Pass, Turn } from '../../../src/client/gate.ts';
-import { RequestQueue, type Ask, type Grants } from '../../../src/client/request-queue.ts';
+import type { Ask, Grants, Pass, Turn } from '../../../src/client/gate.ts';
+import { RequestQueue } from '../../../src/client/request-queue.ts';
 import { settlePromises, VirtualTime } from '../../support/virtual-time.ts';
 
 const NEVER = new AbortController().signal;
@@ -69,19 +69,18 @@ describe('who is next', () => {
   test('is the most needed one of those that are equally overdue, and none waits twice as long for it', async () => {
     const scene = new Scene();
     scene.enter('first');
-    for (const need of ['watch', 'log', 'overrun', 'endpoint'] as const)
-      scene.enter(need, { everyMs: 1_000, need });
+    for (const need of ['watch', 'log', 'endpoint'] as const) scene.enter(need, { everyMs: 1_000, need });
     await scene.time.pass(1_000);
     await scene.grant(['first'], { againInMs: 1 });
     await scene.time.pass(2);
-    expect(scene.last.operations).toEqual(['overrun', 'log', 'endpoint', 'watch']);
+    expect(scene.last.operations).toEqual(['log', 'endpoint', 'watch']);
     await scene.time.pass(1_000);
     await scene.grant([], { againInMs: 1 });
-    scene.enter('late overrun', { everyMs: 1_000, need: 'overrun' });
+    scene.enter('late log', { everyMs: 1_000, need: 'log' });
     await scene.time.pass(1_050);
     await scene.grant([], { againInMs: 1 });
     await scene.time.pass(2);
-    expect(scene.last.operations.slice(-2)).toEqual(['watch', 'late overrun']);
+    expect(scene.last.operations.slice(-2)).toEqual(['watch', 'late log']);
   });
 
   test('does not wait for a long interval the first time', async () => {

@@ -1,8 +1,9 @@
-import { expect, test } from 'vitest';
+import { expect, test, afterEach, beforeEach, vi } from 'vitest';
 import { ResponseError, TimeoutError, TransportError, refusalError } from '../../../src/client/errors.ts';
-import { DEFAULT_RETRY, retryDelay } from '../../../src/client/retry.ts';
+import { DEFAULT_RETRY, retryDelay, delay } from '../../../src/client/retry.ts';
 import { operationOf } from '../../../src/contract/operations.ts';
 import { decodeResponse } from '../../../src/wire/response.ts';
+import { getEventListeners } from 'node:events';
 
 const ID = 'deployments.heartbeat';
 
@@ -50,4 +51,30 @@ test.each([
   ['an answer that cannot be read', new ResponseError(ID, 200, 'not JSON'), true],
 ] as const)('%s is worth repeating: %s %s', (_name, error, isWorth) => {
   expect(retryDelay(error, 1, DEFAULT_RETRY, () => 1)).toBe(isWorth ? 250 : undefined);
+});
+
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => void vi.useRealTimers());
+
+/** What of a wait is still there. */
+const left = (signal: AbortSignal) => [vi.getTimerCount(), getEventListeners(signal, 'abort').length];
+
+test('a wait that is over leaves no listener on the signal, which may live for days', async () => {
+  const { signal } = new AbortController();
+  const waiting = delay(1_000, signal);
+  expect(left(signal)).toEqual([1, 1]);
+  await vi.advanceTimersByTimeAsync(1_000);
+  await waiting;
+  expect(left(signal)).toEqual([0, 0]);
+});
+
+test('a wait that is not wanted any more ends with the reason, and leaves no timer', async () => {
+  const controller = new AbortController();
+  const reason = new Error('enough');
+  const waiting = delay(1_000, controller.signal);
+  controller.abort(reason);
+  await expect(waiting).rejects.toBe(reason);
+  expect(left(controller.signal)).toEqual([0, 0]);
+  await expect(delay(1_000, controller.signal)).rejects.toBe(reason);
+  expect(left(controller.signal)).toEqual([0, 0]);
 });

@@ -3,7 +3,7 @@ import * as z from 'zod';
 import { PUBLIC_READ, PUBLIC_WRITE, type OperationTable } from '../../define.ts';
 import { parseJsonOr } from '../../is-record.ts';
 import { byId, id, mayHoldSecrets, secretText, success, timestamp } from '../../schemas.ts';
-import { DEFAULT_TAG } from './deployment.ts';
+import { DEFAULT_TAG } from './serverless.ts';
 import { endpointGroupParameters } from './endpoint-groups.ts';
 
 /** `soft_update`: another version. `autoscale_update`: only other parameters. `exists`: nothing changed. */

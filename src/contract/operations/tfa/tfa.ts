@@ -1,8 +1,14 @@
 /** Two-factor authentication (§4.4), with the verification matrix of §5.7 on each row. */
 import * as z from 'zod';
-import { type OperationTable, type Verification } from '../../define.ts';
+import {
+  CODE_OR_BACKUP_CODE,
+  METHOD_OR_ITS_ID,
+  NUMBER_OF_SMS,
+  TARGET_OF_BACKUP_CODE,
+  type OperationTable,
+  type Verification,
+} from '../../define.ts';
 import { LIMITS } from '../../limits.ts';
-import { CODE_OR_BACKUP_CODE, METHOD_OR_ITS_ID, NUMBER_OF_SMS, TARGET_OF_BACKUP_CODE } from '../../rules.ts';
 import { id, phoneNumber, secretText, shownOnce, success, textUpTo } from '../../schemas.ts';
 import { user } from '../users.ts';
 import { EXAMPLE_METHOD, STORED_TFA_METHODS, TFA, tfaMethod, tfaStatusOperations } from './tfa-status.ts';

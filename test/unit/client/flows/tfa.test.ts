@@ -2,8 +2,15 @@
 import { describe, expect, test } from 'vitest';
 import { createClient } from '../../../../src/client/client.ts';
 import { RequestError } from '../../../../src/client/errors.ts';
-import { addSms, addTotp, login, removeMethod } from '../../../../src/client/flows/tfa.ts';
-import { totpCode, type CodePrompt, type ProofOptions } from '../../../../src/client/flows/tfa-proof.ts';
+import {
+  addSms,
+  addTotp,
+  login,
+  removeMethod,
+  totpCode,
+  type CodePrompt,
+  type ProofOptions,
+} from '../../../../src/client/flows/tfa.ts';
 import { answer, AnsweringTransport } from '../../../support/answering-transport.ts';
 
 const SECRET = 'JBSWY3DPEHPK3PXP';

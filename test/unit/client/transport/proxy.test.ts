@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import type { Place } from '../../../../src/client/transport/address-book.ts';
-import { transportReason } from '../../../../src/client/transport/reason.ts';
+import { transportReason } from '../../../../src/client/errors.ts';
 import { createTransport } from '../../../../src/client/transport/transport.ts';
 
 const NAMES = ['http_proxy', 'HTTP_PROXY', 'https_proxy', 'HTTPS_PROXY', 'no_proxy', 'NO_PROXY'];

@@ -1,12 +1,11 @@
 /** undici.ts takes undici's parts from its inside: what an update of undici could change there, is found here. */
 import { spawnSync } from 'node:child_process';
-import { Agent, Client, Dispatcher, EnvHttpProxyAgent, errors, MockAgent } from 'undici';
+import { Agent, Client, Dispatcher, EnvHttpProxyAgent, MockAgent } from 'undici';
 import { describe, expect, test } from 'vitest';
 import {
   createAgent,
   createDirectAgent,
   createSocketClient,
-  isUndiciError,
   request,
 } from '../../../../src/client/transport/undici.ts';
 import { root } from '../../../support/optional.ts';
@@ -41,12 +40,6 @@ describe("undici's parts", () => {
     expect(client).toBeInstanceOf(Client);
     // The entry gives all dispatchers this method, which the parts have not.
     expect(Reflect.get(client, 'connect')).toBe(Reflect.get(Dispatcher.prototype, 'connect'));
-  });
-
-  test('know an error of undici from another', () => {
-    expect(isUndiciError(new errors.SocketError('closed'))).toBe(true);
-    expect(isUndiciError(new errors.HeadersTimeoutError())).toBe(true);
-    expect(isUndiciError(new Error('closed'))).toBe(false);
   });
 
   test('send a request through the dispatcher that is given', async () => {

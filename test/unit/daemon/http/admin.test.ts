@@ -3,7 +3,7 @@ import { loadConfig } from '../../../../src/config/load.ts';
 import { adminRoutes } from '../../../../src/daemon/http/admin.ts';
 import type { Reply } from '../../../../src/daemon/http/reply.ts';
 import type { ReloadResult } from '../../../../src/daemon/services/heartbeats.ts';
-import type { DaemonMessage } from '../../../../src/heartbeat/process/link/link.ts';
+import type { DaemonMessage } from '../../../../src/heartbeat/process/link.ts';
 import { collectedLog } from '../../../support/collected-log.ts';
 
 const environment = {

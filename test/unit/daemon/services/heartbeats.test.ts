@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { receiveHeartbeats } from '../../../../src/daemon/services/heartbeats.ts';
 import { ClockSkew } from '../../../../src/daemon/services/client.ts';
-import type { DaemonMessage, HeartMessage, Report } from '../../../../src/heartbeat/process/link/link.ts';
+import type { DaemonMessage, HeartMessage, Report } from '../../../../src/heartbeat/process/link.ts';
 import type { DeploymentSnapshot } from '../../../../src/heartbeat/view/snapshot.ts';
 import { collectedLog } from '../../../support/collected-log.ts';
 

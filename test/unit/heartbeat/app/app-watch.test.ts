@@ -1,6 +1,12 @@
+import * as fc from '../../../support/fast-check.ts';
 import { expect, test } from 'vitest';
-import { AppWatch } from '../../../../src/heartbeat/app/app-watch.ts';
-import type { AppAnswer } from '../../../../src/heartbeat/app/ask-app.ts';
+import {
+  AppWatch,
+  observeApp,
+  startAppHealth,
+  type AppAnswer,
+  type AppHealth,
+} from '../../../../src/heartbeat/app-watch.ts';
 import { VirtualTime } from '../../../support/virtual-time.ts';
 
 const WELL: AppAnswer = { healthy: true };
@@ -115,4 +121,34 @@ test('after stop() no timer and no question remains, and nothing is told', async
   const before = told.length;
   await time.pass(60_000);
   expect([time.timers, app.open, told.length]).toEqual([0, 0, before]);
+});
+
+/** Answers, each so many ms after the one before. */
+function after(answers: readonly (readonly [ms: number, healthy: boolean])[], grace = 60_000): AppHealth {
+  let mono = 1_000;
+  let health = startAppHealth(grace, mono);
+  for (const [ms, well] of answers) {
+    mono += ms;
+    health = observeApp(health, { type: 'answered', healthy: well }, mono);
+  }
+  return health;
+}
+
+const bad = (count: number, ms = 5_000) => Array.from({ length: count }, () => [ms, false] as const);
+
+test('time in which it could not be asked does not count: a sleep, a stall, a clock that jumped', () => {
+  const asleep = after([[5_000, true], [3_600_000, false], ...bad(3)]);
+  expect(asleep).toMatchObject({ withheld: false, unhealthyMs: 8_000 + 15_000 });
+  expect(after([[5_000, true], ...bad(2, -9e9)])).toMatchObject({ withheld: false, unhealthyMs: 0 });
+});
+
+test('withheld exactly where the last good answer is a grace ago, or the start, by what could be asked', () => {
+  const answer = fc.tuple(fc.integer({ min: 0, max: 20_000 }), fc.boolean());
+  fc.assert(
+    fc.property(fc.array(answer), fc.integer({ min: 5_000, max: 60_000 }), (answers, grace) => {
+      const since = answers.slice(answers.findLastIndex(([, well]) => well) + 1);
+      const unhealthy = since.reduce((sum, [ms]) => sum + Math.min(ms, 8_000), 0);
+      expect(after(answers, grace).withheld).toBe(since.length >= 2 && unhealthy >= grace);
+    }),
+  );
 });

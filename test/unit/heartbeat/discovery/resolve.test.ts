@@ -1,8 +1,14 @@
 import { describe, expect, test } from 'vitest';
 import { deploymentList } from '../../../../src/config/types/wanted.ts';
-import { NOTHING_KNOWN, learnList, type Told } from '../../../../src/heartbeat/discovery/knowledge.ts';
-import { resolve, type TimingSettings } from '../../../../src/heartbeat/discovery/resolve.ts';
-import { Selection, type Wanted } from '../../../../src/heartbeat/discovery/wanted.ts';
+import {
+  NOTHING_KNOWN,
+  learnList,
+  resolve,
+  Selection,
+  type Told,
+  type TimingSettings,
+  type Wanted,
+} from '../../../../src/heartbeat/discovery/wanted.ts';
 
 const AUTO: TimingSettings = { deploymentTtl: undefined, heartbeatInterval: 'auto' };
 

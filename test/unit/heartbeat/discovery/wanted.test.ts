@@ -1,7 +1,12 @@
 import { expect, test } from 'vitest';
 import { serverlessOperations } from '../../../../src/contract/operations/serverless/serverless.ts';
-import { learnList, NOTHING_KNOWN } from '../../../../src/heartbeat/discovery/knowledge.ts';
-import { listOf, relevantRows, Selection } from '../../../../src/heartbeat/discovery/wanted.ts';
+import {
+  learnList,
+  NOTHING_KNOWN,
+  listOf,
+  relevantRows,
+  Selection,
+} from '../../../../src/heartbeat/discovery/wanted.ts';
 import { readAnswer } from '../../../../src/wire/reading.ts';
 
 const WANTED = new Selection([

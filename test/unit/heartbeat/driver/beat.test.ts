@@ -139,7 +139,6 @@ describe('one heartbeat', () => {
   const request: BeatRequest = {
     deploymentId: 7,
     key: 'key',
-    keyGeneration: 1,
     timeoutMs: 5_000,
     fresh: true,
     connected: () => {},

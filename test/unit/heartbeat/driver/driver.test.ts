@@ -17,6 +17,8 @@ function rig(options: Partial<Omit<DriverOptions, 'ports'>> = {}) {
   const time = new VirtualTime();
   const sent: Sent[] = [];
   const notices: { id: number; notice: Notice }[] = [];
+  /** How long each timer is, ms. */
+  const asked: number[] = [];
   const service = {
     key: 'first-key',
     keyReads: 0,
@@ -48,7 +50,10 @@ function rig(options: Partial<Omit<DriverOptions, 'ports'>> = {}) {
     ports: {
       clock: time.clock,
       random: () => 0.5,
-      setTimer: time.setTimer,
+      setTimer: (ms, run) => {
+        asked.push(ms);
+        return time.setTimer(ms, run);
+      },
       beat,
       readKey: async () => {
         service.keyReads += 1;
@@ -61,7 +66,7 @@ function rig(options: Partial<Omit<DriverOptions, 'ports'>> = {}) {
       },
     },
   });
-  return { time, driver, service, sent, notices };
+  return { time, driver, service, sent, notices, asked };
 }
 
 /** All that a driver keeps alive, by id. */
@@ -104,22 +109,7 @@ describe('the driver', () => {
   });
 
   it('never asks for a timer longer than its shortest tick while it runs', async () => {
-    const asked: number[] = [];
-    const time = new VirtualTime();
-    const driver = new HeartbeatDriver({
-      key: 'key',
-      ports: {
-        clock: time.clock,
-        random: Math.random,
-        setTimer: (ms, run) => {
-          asked.push(ms);
-          return time.setTimer(ms, run);
-        },
-        beat: async () => ACCEPTED,
-        readKey: async () => 'key',
-        listener: () => {},
-      },
-    });
+    const { time, driver, asked } = rig();
     driver.add({ id: 1, ttl: 4_000_000_000, interval: 'auto' });
     await time.pass(200_000);
     expect(Math.max(...asked)).toBeLessThan(1000.001);
@@ -293,6 +283,41 @@ describe('the key', () => {
     const firstRefused = sent.findIndex(({ at, key }) => at > 1000 && key === 'first-key');
     expect(sent.slice(firstRefused + 1).every(({ key }) => key === 'second-key')).toBe(true);
   });
+
+  it('stays as it is if the source has the same, none, fails, or hangs for 10 s', async () => {
+    const { time, driver, service, sent } = rig();
+    driver.add({ id: 1, ttl: 20_000, interval: 'auto' });
+    await time.pass(100);
+    for (const key of ['first-key', '']) {
+      service.key = key;
+      await driver.readKey();
+    }
+    service.reading = Promise.reject(new Error('gone'));
+    await driver.readKey();
+    service.key = 'second-key';
+    service.reading = new Promise(() => {});
+    const hanging = driver.readKey();
+    await time.pass(10_001);
+    await hanging;
+    expect(new Set(sent.map(({ key }) => key))).toEqual(new Set(['first-key']));
+    service.reading = Promise.resolve();
+    await driver.readKey();
+    await time.pass(4_000);
+    expect(sent.at(-1)?.key).toBe('second-key');
+  });
+
+  it('that is known to have changed is read after a read that began before', async () => {
+    const { time, driver, service } = rig();
+    driver.add({ id: 1, ttl: 20_000, interval: 'auto' });
+    const older = Promise.withResolvers<void>();
+    service.reading = older.promise;
+    const before = driver.readKey();
+    await time.pass(1);
+    const after = [driver.readKey(), driver.readKey()];
+    older.resolve();
+    await Promise.all([before, ...after]);
+    expect(service.keyReads).toBe(2);
+  });
 });
 
 describe('under one rate limit for all', () => {
@@ -437,6 +462,14 @@ describe('the last beat', () => {
     expect(time.timers).toBe(0);
     await time.pass(100_000);
     expect(sent).toHaveLength(length);
+  });
+
+  it('takes as long as the slowest of each batch', async () => {
+    const { time, driver } = rig({ concurrency: 2 });
+    expect(driver.finalBeatMs()).toBe(0);
+    for (const [id, ttl] of [20_000, 60_000, 60_000].entries()) driver.add({ id, ttl, interval: 'auto' });
+    await time.pass(1_100);
+    expect(driver.finalBeatMs()).toBe(2 * (3_000 + 1_000));
   });
 
   it('is not made of a deployment that was reached within the spacing, and does not wait for it', async () => {

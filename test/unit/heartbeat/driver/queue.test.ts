@@ -1,11 +1,16 @@
 import { describe, expect, test } from 'vitest';
+import * as fc from '../../../support/fast-check.ts';
+import { VirtualTime } from '../../../support/virtual-time.ts';
 import { RateLimiter } from '../../../../src/client/rate-limiter.ts';
-import { Calls } from '../../../../src/heartbeat/driver/calls.ts';
-import { HEARTBEAT, Queue } from '../../../../src/heartbeat/driver/queue.ts';
-import type { Ports } from '../../../../src/heartbeat/driver/ports.ts';
-import { expiresAt } from '../../../../src/heartbeat/engine/schedule.ts';
+import { Calls, DeadlineHeap, HEARTBEAT, Queue } from '../../../../src/heartbeat/driver/queue.ts';
+import type { BeatRequest, Ports } from '../../../../src/heartbeat/driver/ports.ts';
+import {
+  expiresAt,
+  startHeartbeat,
+  type AttemptOutcome,
+  type Heartbeat,
+} from '../../../../src/heartbeat/engine/state.ts';
 import { timingFor } from '../../../../src/heartbeat/engine/formulas.ts';
-import { startHeartbeat, type Heartbeat } from '../../../../src/heartbeat/engine/state.ts';
 
 /** Monotonic ms. */
 const NOW = 1_000_000;
@@ -41,7 +46,7 @@ function hedging(id: number, age: number): Item {
 }
 
 const ENDLESS = { beat: () => new Promise<never>(() => {}) } as unknown as Ports;
-const REQUEST = { deploymentId: 1, key: 'key', keyGeneration: 1, timeoutMs: 1_000, fresh: false };
+const REQUEST = { deploymentId: 1, key: 'key', timeoutMs: 1_000, fresh: false };
 
 interface Scene {
   readonly queue: Queue<Item>;
@@ -120,10 +125,9 @@ describe('the room for requests', () => {
     placed(at, item);
     expect(at.queue.next(NOW)).toBe(item);
     const hanging = at.calls.start(REQUEST, { ended() {}, evicted: () => at.evicted.push(99) });
-    hanging.discount();
+    at.calls.overdue(hanging);
     expect(at.queue.next(NOW)).toBe(item);
-    expect(at.evicted).toEqual([99]);
-    expect(at.queue.next(NOW)).toBeUndefined();
+    expect([at.evicted, at.calls.open]).toEqual([[99], 1]);
   });
 
   test('of a second attempt is what leaves each deployment a place for its first', () => {
@@ -269,4 +273,108 @@ test('what is due is told whether it may leave or not', () => {
   const expiry = expiresAt(item.beat);
   expect(at.queue.due(expiry - 1)).toBeUndefined();
   expect(at.queue.due(expiry)).toBe(item);
+});
+
+function calling() {
+  const time = new VirtualTime();
+  const requests: (BeatRequest & { readonly answer: (outcome: AttemptOutcome) => void })[] = [];
+  const calls = new Calls({
+    setTimer: time.setTimer,
+    beat: (request: BeatRequest) =>
+      new Promise<AttemptOutcome>((resolve) => requests.push({ ...request, answer: resolve })),
+  } as unknown as Ports);
+  const [settled, evicted] = [[] as AttemptOutcome[], [] as number[]];
+  const start = (deploymentId: number) =>
+    calls.start(
+      { deploymentId, key: 'key', timeoutMs: 1_000, fresh: false },
+      { ended: (outcome) => settled.push(outcome), evicted: () => evicted.push(deploymentId) },
+    );
+  return { time, requests, calls, settled, evicted, start };
+}
+
+const ACCEPTED: AttemptOutcome = { type: 'accepted' };
+
+test('a call that is overdue is open, and counts no more', async () => {
+  const { time, requests, calls, settled, start } = calling();
+  const call = start(1);
+  start(2);
+  expect([calls.counted, calls.open]).toEqual([2, 2]);
+  calls.overdue(call);
+  calls.overdue(call);
+  expect([calls.counted, calls.open]).toEqual([1, 2]);
+  requests[0]?.answer(ACCEPTED);
+  await time.pass(1);
+  expect([calls.counted, calls.open, settled]).toEqual([1, 1, [ACCEPTED]]);
+});
+
+test('a call that is ended is neither, and its answer is not heard', async () => {
+  const { time, requests, calls, settled, start } = calling();
+  const call = start(1);
+  calls.abort(call);
+  calls.abort(call);
+  expect([calls.counted, calls.open, requests[0]?.signal.aborted]).toEqual([0, 0, true]);
+  requests[0]?.answer(ACCEPTED);
+  await time.pass(1);
+  calls.overdue(call);
+  expect([calls.counted, calls.open, calls.evict(), settled]).toEqual([0, 0, false, []]);
+});
+
+test('the place of the oldest that is overdue and has no connection is free for another, once', () => {
+  const { requests, calls, evicted, start } = calling();
+  const all = [1, 2, 3, 4].map((id) => start(id));
+  expect(calls.evict()).toBe(false);
+  requests[0]?.connected();
+  for (const call of all) calls.overdue(call);
+  // Late, and yet on its way.
+  requests[1]?.connected();
+  if (all[3]) calls.abort(all[3]);
+  expect([calls.evict(), calls.evict(), evicted]).toEqual([true, false, [3]]);
+});
+
+test('the end waits for all of them, and a second at most', async () => {
+  const { time, requests, calls, start } = calling();
+  await calls.drained();
+  const one = start(1);
+  start(2);
+  calls.abort(one);
+  let over = 0;
+  void calls.drained().then(() => (over = time.now));
+  requests[0]?.answer(ACCEPTED);
+  await time.pass(500);
+  expect(over).toBe(0);
+  await time.pass(501);
+  expect(over).toBeCloseTo(1_000, 3);
+  const again = calls.drained();
+  requests[1]?.answer(ACCEPTED);
+  await again;
+  await time.pass(1);
+  expect(time.timers).toBe(0);
+});
+
+test('a heap always has the smallest key on top, through additions, moves and removals', () => {
+  const change = fc.record({
+    item: fc.nat(20),
+    key: fc.option(fc.oneof(fc.nat(100), fc.constant(Infinity))),
+  });
+  fc.assert(
+    fc.property(fc.array(change, { maxLength: 200 }), (changes) => {
+      const heap = new DeadlineHeap<number>();
+      const model = new Map<number, number>();
+      for (const { item, key } of changes) {
+        if (key === null) {
+          heap.delete(item);
+          model.delete(item);
+        } else {
+          heap.set(item, key);
+          model.set(item, key);
+        }
+        expect(heap.size).toBe(model.size);
+        expect(heap.next).toBe(Math.min(Infinity, ...model.values()));
+        const top = heap.peek();
+        expect(top === undefined ? undefined : model.get(top)).toBe(
+          model.size === 0 ? undefined : Math.min(...model.values()),
+        );
+      }
+    }),
+  );
 });

@@ -1,6 +1,5 @@
 /** The moments at which a heartbeat does one thing and not yet, or no more, another. */
 import { describe, expect, test } from 'vitest';
-import { finalBeatMs } from '../../../../src/heartbeat/driver/first-and-last.ts';
 import { timingFor } from '../../../../src/heartbeat/engine/formulas.ts';
 import {
   ageOf,
@@ -12,7 +11,7 @@ import {
   urgentAt,
   wasJustReached,
   withDrift,
-} from '../../../../src/heartbeat/engine/schedule.ts';
+} from '../../../../src/heartbeat/engine/state.ts';
 import { ACCEPTED, NOT_FOUND, Patient, REFUSED, UNAUTHORIZED, urgent } from './patient.ts';
 
 test('after any trouble, and after the first beat, the next one is spread; after others it is not', () => {
@@ -136,29 +135,13 @@ describe('a change of state', () => {
   });
 });
 
-describe('a heartbeat is woken', () => {
-  test('healthy, at its expiry', () => {
-    const { beat } = new Patient({ ttl: 60_000 }).begun();
-    expect(deadlineAt(beat)).toBe(expiresAt(beat));
-  });
-
-  test('retrying, when it is urgent; then at its expiry; and then for nothing', () => {
-    const patient = new Patient({ ttl: 60_000 }).begun().meet(REFUSED);
-    expect(deadlineAt(patient.beat)).toBe(urgentAt(patient.beat));
-    const { beat } = patient;
-    expect(deadlineAt({ ...beat, state: 'urgent' })).toBe(expiresAt(beat));
-    expect(deadlineAt({ ...beat, state: 'lapsed' })).toBe(Infinity);
-    expect(deadlineAt({ ...beat, state: 'gone' })).toBe(Infinity);
-    expect(deadlineAt({ ...beat, keyReadAt: 77 })).toBe(77);
-  });
-
-  test('with an attempt under way, when that is overdue, and when its life is over', () => {
-    const patient = new Patient({ ttl: 60_000 }).begun();
-    const { at } = patient.nextAttempt();
-    expect(deadlineAt(patient.beat)).toBe(at + 3_000);
-    patient.pass(3_000);
-    expect(deadlineAt({ ...patient.beat, state: 'lapsed' })).toBe(at + 9_000);
-  });
+test('a heartbeat is woken when it becomes urgent, at its expiry, and for a key; a lapsed one for nothing', () => {
+  const { beat } = new Patient({ ttl: 60_000 }).begun().meet(REFUSED);
+  expect(deadlineAt(beat)).toBe(urgentAt(beat));
+  expect(deadlineAt({ ...beat, state: 'urgent' })).toBe(expiresAt(beat));
+  expect(deadlineAt({ ...beat, state: 'lapsed' })).toBe(Infinity);
+  expect(deadlineAt({ ...beat, state: 'gone' })).toBe(Infinity);
+  expect(deadlineAt({ ...beat, keyReadAt: 77 })).toBe(77);
 });
 
 test('a slow attempt has no other beside it where that would come when the first is overdue', () => {
@@ -243,29 +226,9 @@ test('an acknowledged beat is as old as it says since it left, in elapsed time',
   expect(ageOf(patient.beat, patient.mono)).toBe(2500);
 });
 
-test('last beats take as long as the slowest of each batch, and the gap between any two', () => {
-  const live = [20_000, 60_000, 60_000].map((ttl) => new Patient({ ttl }).begun());
-  expect(finalBeatMs(live, 0, 512)).toBe(3000 + 1000);
-  expect(finalBeatMs(live, 0, 2)).toBe(2 * 4000);
-  expect(finalBeatMs(live, 50, 2)).toBe(2 * 4000 + 3 * 50);
-  expect(finalBeatMs([], 50, 2)).toBe(0);
-});
-
 const START = { mono: 7_000, wall: 5_000_000 };
 const NONE = { offset: START.wall - START.mono, hidden: 0 };
 const later = (mono: number, wall: number) => ({ mono: START.mono + mono, wall: START.wall + wall });
-
-test('clocks that go together hide nothing, whatever they show', () => {
-  expect(driftSince(NONE, later(90_000, 90_000))).toBe(0);
-  expect(withDrift(NONE, later(90_000, 90_000))).toBe(NONE);
-});
-
-test('each advance of the wall clock alone is added to what is hidden', () => {
-  const first = withDrift(NONE, later(1_000, 31_000));
-  expect(first.hidden).toBe(30_000);
-  expect(driftSince(first, later(2_000, 32_000))).toBe(0);
-  expect(withDrift(first, later(3_000, 35_000)).hidden).toBe(32_000);
-});
 
 test('what the wall clock slips back shows nothing, and what it makes good again counts unless it was rounding', () => {
   expect(withDrift(NONE, later(1_000, 950))).toBe(NONE);

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { timingFor } from '../../../../src/heartbeat/engine/formulas.ts';
-import { expiresAt } from '../../../../src/heartbeat/engine/schedule.ts';
-import type { Event, AttemptOutcome } from '../../../../src/heartbeat/engine/state.ts';
+import { expiresAt, type Event, type AttemptOutcome } from '../../../../src/heartbeat/engine/state.ts';
 import { ACCEPTED, NOT_FOUND, Patient, REFUSED, UNAUTHORIZED, urgent } from './patient.ts';
 
 /** What a timer may be late by at a TTL of 20 s: the beat is due so much before the interval ends. */
@@ -218,7 +217,8 @@ describe('401', () => {
     patient.tell({ type: 'key', generation: 2 });
     expect(patient.nextIn).toBeLessThanOrEqual(0);
     expect(patient.beat.latestAt).toBe(patient.mono);
-    expect(patient.nextAttempt().keyGeneration).toBe(2);
+    patient.nextAttempt();
+    expect(patient.beat.inFlight.at(-1)!.keyGeneration).toBe(2);
   });
 
   it('that belongs to an older key is ignored', () => {
@@ -229,7 +229,8 @@ describe('401', () => {
     patient.answer(UNAUTHORIZED);
     expect(patient.state).toBe('healthy');
     expect(patient.keyReads).toBe(0);
-    expect(patient.nextAttempt().keyGeneration).toBe(2);
+    patient.nextAttempt();
+    expect(patient.beat.inFlight.at(-1)!.keyGeneration).toBe(2);
     expect(patient.sent.at(-1)!.at).toBe(patient.sent.at(-2)!.at + 1500);
   });
 });

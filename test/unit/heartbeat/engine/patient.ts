@@ -3,14 +3,16 @@
 import { step } from '../../../../src/heartbeat/engine/engine.ts';
 import { timingFor, type IntervalChoice } from '../../../../src/heartbeat/engine/formulas.ts';
 import {
+  startHeartbeat,
+  deadlineAt,
+  expiresAt,
+  sendAt,
   type Action,
   type Event,
   type Notice,
   type AttemptOutcome,
   type Send,
-  startHeartbeat,
 } from '../../../../src/heartbeat/engine/state.ts';
-import { deadlineAt, expiresAt, sendAt } from '../../../../src/heartbeat/engine/schedule.ts';
 
 interface Choice {
   readonly ttl?: number;

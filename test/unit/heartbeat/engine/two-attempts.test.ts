@@ -1,7 +1,6 @@
 /** What becomes of a heartbeat with two attempts under way: only the newest says when the next is due. */
 import { describe, expect, test } from 'vitest';
-import { sendAt } from '../../../../src/heartbeat/engine/schedule.ts';
-import type { AttemptOutcome } from '../../../../src/heartbeat/engine/state.ts';
+import { sendAt, type AttemptOutcome } from '../../../../src/heartbeat/engine/state.ts';
 import { ACCEPTED, NOT_FOUND, Patient, REFUSED, UNAUTHORIZED, urgent } from './patient.ts';
 
 /** An overdue attempt, and a new one. */

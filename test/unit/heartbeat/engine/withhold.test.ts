@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { wantsFinalBeat } from '../../../../src/heartbeat/driver/first-and-last.ts';
-import { deadlineAt, isInTime, nextBeatAt, sendAt } from '../../../../src/heartbeat/engine/schedule.ts';
+import { deadlineAt, isInTime, nextBeatAt, sendAt } from '../../../../src/heartbeat/engine/state.ts';
 import { ACCEPTED, NOT_FOUND, Patient, UNAUTHORIZED } from './patient.ts';
 
 const WITHHELD = { type: 'withhold' } as const;
@@ -27,13 +26,12 @@ describe('a withheld deployment', () => {
     );
   });
 
-  it('stays so when its TTL has passed, which is meant, and has no last beat', () => {
+  it('stays so when its TTL has passed, which is meant', () => {
     const patient = new Patient({ ttl: 20_000 }).begun();
     patient.tell(WITHHELD);
     patient.pass(60_000);
     patient.tell({ type: 'wake', room: true });
     expect(patient.told('state').map(({ to }) => to)).toEqual(['healthy', 'withheld']);
-    expect(wantsFinalBeat(patient.beat, patient.mono)).toBe(false);
     patient.tell({ type: 'stop' });
     expect(patient.state).toBe('stopped');
   });

@@ -7,7 +7,7 @@ import { loadHeartConfig } from '../../../../src/config/load-heart.ts';
 import type { ServiceManagerSettings } from '../../../../src/config/other-variables.ts';
 import { HeartService } from '../../../../src/heartbeat/process/heart-service.ts';
 import { FAILURE_WORDS } from '../../../../src/heartbeat/engine/state.ts';
-import { MESSAGES } from '../../../../src/heartbeat/process/log/log.ts';
+import { MESSAGES } from '../../../../src/heartbeat/process/log.ts';
 import { ScriptedDaemon } from './scripted-daemon.ts';
 import { NotifyProgram } from '../../../support/notify-program.ts';
 import { temporaryFolder } from '../../../support/temporary-folder.ts';

@@ -1,5 +1,5 @@
-import type { DaemonChild } from '../../../../src/heartbeat/process/supervision/daemon-child.ts';
-import type { DaemonMessage, HeartMessage } from '../../../../src/heartbeat/process/link/link.ts';
+import type { DaemonChild } from '../../../../src/heartbeat/process/supervisor.ts';
+import type { DaemonMessage, HeartMessage } from '../../../../src/heartbeat/process/link.ts';
 
 /** A daemon as the test wants it: it takes reports, or not; it ends when it is told to, or not. */
 export class ScriptedDaemon implements DaemonChild {

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { createServiceManager } from '../../../../src/heartbeat/process/service-manager.ts';
+import { createServiceManager } from '../../../../src/heartbeat/process/system.ts';
 import { NotifyProgram } from '../../../support/notify-program.ts';
 
 let program: NotifyProgram;

@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { Redaction } from '../../../../../src/contract/text/redaction.ts';
-import { createHeartLog } from '../../../../../src/heartbeat/process/log/log.ts';
-import { Reports } from '../../../../../src/heartbeat/process/link/reports.ts';
-import { ScriptedDaemon } from '../scripted-daemon.ts';
-import { Supervisor } from '../../../../../src/heartbeat/process/supervision/supervisor.ts';
+import { Redaction } from '../../../../src/contract/text/redaction.ts';
+import { createHeartLog } from '../../../../src/heartbeat/process/log.ts';
+import { Reports } from '../../../../src/heartbeat/process/reports.ts';
+import { ScriptedDaemon } from './scripted-daemon.ts';
+import { Supervisor } from '../../../../src/heartbeat/process/supervisor.ts';
 
 const MEBIBYTE = 2 ** 20;
 const BOUND = 144 * MEBIBYTE;

@@ -1,7 +1,7 @@
 /** What happened at the heart, on its way to the daemon: bounded, one report under way at a time. */
-import type { ExchangeEvent, Heart } from '../../heart.ts';
-import type { DeploymentSnapshot } from '../../view/snapshot.ts';
-import type { Vitals } from '../system.ts';
+import type { ExchangeEvent, Heart } from '../heart.ts';
+import type { DeploymentSnapshot } from '../view/snapshot.ts';
+import type { Vitals } from './system.ts';
 import type { Report } from './link.ts';
 
 export type ReportSources = Pick<

@@ -2,12 +2,9 @@ import { closeSync, openSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import type { DaemonMessage } from '../../../../../src/heartbeat/process/link/link.ts';
-import {
-  startDaemonChild,
-  type DaemonChild,
-} from '../../../../../src/heartbeat/process/supervision/daemon-child.ts';
-import { temporaryFolder } from '../../../../support/temporary-folder.ts';
+import type { DaemonMessage } from '../../../../src/heartbeat/process/link.ts';
+import { startDaemonChild, type DaemonChild } from '../../../../src/heartbeat/process/supervisor.ts';
+import { temporaryFolder } from '../../../support/temporary-folder.ts';
 
 /** Tells what it is, and does what it hears. */
 const PROGRAM = `
@@ -108,6 +105,22 @@ test('one that said nothing ended by its code or its signal alone', async () => 
   const killed = start();
   killed.child.kill();
   expect(await killed.child.ended).toBe('signal SIGKILL');
+});
+
+test('of a fatal error Node says why before a long native stack', async () => {
+  const why = 'FATAL ERROR: Reached heap limit Allocation failed - JavaScript heap out of memory';
+  const [begin, end] = [
+    why.slice(0, 30),
+    `${why.slice(30)}\n${' 1: 0x7 node::OOMErrorHandler\n'.repeat(40)}`,
+  ];
+  const writes = ['<--- Last few GCs --->\n', begin, end].map(
+    (text) => `writeSync(2, ${JSON.stringify(text)});`,
+  );
+  const { child } = start(
+    undefined,
+    `import { writeSync } from 'node:fs'; ${writes.join('')} process.exit(7);`,
+  );
+  expect(await child.ended).toBe(`exit code 7: ${why}`);
 });
 
 test('one whose program is not there ends, and says so', async () => {

@@ -2,21 +2,21 @@
  * Decides when the heart logs something about its deployments. Many deployments share a line. The reason of a
  * failure is logged within ten seconds.
  */
-import type { DiscoveryNotice, Finding } from '../../discovery/resolve.ts';
-import type { HeartbeatState, Notice } from '../../engine/state.ts';
-import type { AppNews, Heart } from '../../heart.ts';
-import { describeAddressFailure } from '../../driver/describe-failure.ts';
-import { FAILURE_WORDS } from '../../view/snapshot.ts';
+import type { DiscoveryNotice, Finding } from '../discovery/wanted.ts';
+import type { HeartbeatState, Notice } from '../engine/state.ts';
+import type { AppNews, Heart } from '../heart.ts';
+import { describeAddressFailure } from '../driver/beat.ts';
+import { FAILURE_WORDS } from '../view/snapshot.ts';
 import {
   counted,
   DISCOVERY,
-  type HeartLog,
   LIMIT_ADVICE,
-  type LogFields,
   MESSAGES,
   NAMED,
   STATE_ADVICE,
   STATE_LEVELS,
+  type HeartLog,
+  type LogFields,
 } from './log.ts';
 
 export type LoggerSources = Pick<Heart, 'sharedLimit' | 'addresses' | 'deploymentIds'>;

@@ -1,11 +1,11 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import type { OriginAddresses } from '../../../../../src/client/transport/transport.ts';
-import { OPERATIONS } from '../../../../../src/contract/operations.ts';
-import { Redaction } from '../../../../../src/contract/text/redaction.ts';
-import { FAILURE_WORDS, type Notice } from '../../../../../src/heartbeat/engine/state.ts';
-import { HeartbeatLogger } from '../../../../../src/heartbeat/process/log/heartbeat-logger.ts';
-import { createHeartLog, DISCOVERY, MESSAGES } from '../../../../../src/heartbeat/process/log/log.ts';
-import type { SharedLimit } from '../../../../../src/heartbeat/view/snapshot.ts';
+import type { OriginAddresses } from '../../../../src/client/transport/transport.ts';
+import { OPERATIONS } from '../../../../src/contract/operations.ts';
+import { Redaction } from '../../../../src/contract/text/redaction.ts';
+import { FAILURE_WORDS, type Notice } from '../../../../src/heartbeat/engine/state.ts';
+import { HeartbeatLogger } from '../../../../src/heartbeat/process/heartbeat-logger.ts';
+import { createHeartLog, DISCOVERY, MESSAGES } from '../../../../src/heartbeat/process/log.ts';
+import type { SharedLimit } from '../../../../src/heartbeat/view/snapshot.ts';
 
 interface Line {
   readonly level: string;
@@ -344,7 +344,7 @@ test('a shared limit that changes is said again, and one that is gone and comes 
 });
 
 describe('an address of several', () => {
-  const good = { address: '192.0.2.1', listed: true };
+  const good = { address: '192.0.2.1' };
   const bad = { ...good, address: '192.0.2.2', failure: { reason: 'timeout', since: 1_000 } };
 
   test('is named once when it begins to be avoided, and once when it works again', async () => {

@@ -1,9 +1,14 @@
-/** The heart's log, as pino would write it. This process loads little, and waits for no slow stderr. */
-import { LOG_LEVELS, type LogLevel } from '../../../config/types/value-types.ts';
-import type { Redaction } from '../../../contract/text/redaction.ts';
-import type { Stderr } from './stderr.ts';
-import type { FindingType } from '../../discovery/resolve.ts';
-import type { HeartbeatState } from '../../engine/state.ts';
+/**
+ * The heart's log, as pino would write it, with all its messages, and a standard error that holds nothing up. This
+ * process loads little.
+ */
+import { LOG_LEVELS, type LogLevel } from '../../config/types/value-types.ts';
+import type { Redaction } from '../../contract/text/redaction.ts';
+import type { FindingType } from '../discovery/wanted.ts';
+import type { HeartbeatState } from '../engine/state.ts';
+// oxlint-disable-next-line no-restricted-imports -- of this process' own descriptors, before the first heartbeat
+import { constants, openSync, write } from 'node:fs';
+import { isatty } from 'node:tty';
 
 export type LogFields = Readonly<Record<string, unknown>>;
 /** False: the message was logged too recently about the same subject. */
@@ -35,7 +40,7 @@ export function counted(ids: readonly number[]): LogFields {
 }
 
 export function createHeartLog({ stderr, level, format, redaction, onMessage }: HeartLogOptions): HeartLog {
-  const write = isText(format, stderr.isTerminal) ? asText : asJson;
+  const lineOf = isText(format, stderr.isTerminal) ? asText : asJson;
   /** When a message was last logged, and how often it was suppressed since. */
   const logged = new Map<string, { readonly at: number; suppressed: number }>();
 
@@ -60,7 +65,7 @@ export function createHeartLog({ stderr, level, format, redaction, onMessage }: 
     if (LOG_LEVELS.indexOf(message.level) > LOG_LEVELS.indexOf(level())) return true;
     onMessage(message.level);
     const all = message.isCounted && suppressed > 0 ? { ...fields, suppressed } : fields;
-    stderr.write(`${write(message, all, redaction)}\n`);
+    stderr.write(`${lineOf(message, all, redaction)}\n`);
     return true;
   };
 }
@@ -174,3 +179,99 @@ export const STATE_ADVICE: Readonly<Partial<Record<HeartbeatState, string>>> = {
   gone: 'the service does not know this deployment; heartbeats go on, every 30 s once its TTL has passed',
 };
 export const LIMIT_ADVICE = 'use a longer TTL, fewer deployments for this key, or a second key';
+
+export interface Stderr {
+  readonly isTerminal: boolean;
+  /** Takes a line with its newline, or counts it as dropped. */
+  write(line: string): void;
+  /** Resolves when everything is written, or after `limitMs`. */
+  flush(limitMs: number): Promise<void>;
+}
+
+const STDERR = 2;
+/** Characters that wait. */
+const CAPACITY = 256 * 1024;
+const LINE_END = 0x0a;
+/** A full pipe is tried again after this, ms. */
+const AGAIN_MS = 50;
+
+/** What waits is bounded, what does not fit is dropped and counted. `fd`: a descriptor whose writes do not block. */
+export function openStderr(fd: number = nonBlocking(STDERR)): Stderr {
+  let waiting = '';
+  let underWay: Buffer | undefined;
+  /** Messages in what waits, and in what is under way, with those that a line counts as dropped. */
+  let waitingCount = 0;
+  let underWayCount = 0;
+  let dropped = 0;
+  /** The last write ended within a line, whose rest was dropped. */
+  let isTorn = false;
+  let idle: (() => void)[] = [];
+
+  function pump(): void {
+    if (underWay) return;
+    if (waiting === '') {
+      for (const tell of idle.splice(0)) tell();
+      return;
+    }
+    underWay = Buffer.from(isTorn ? `\n${waiting}` : waiting);
+    underWayCount = waitingCount;
+    waiting = '';
+    waitingCount = 0;
+    send(underWay);
+  }
+
+  function send(bytes: Buffer): void {
+    write(fd, bytes, (failure, written) => {
+      if (!failure && written > 0) isTorn = bytes[written - 1] !== LINE_END;
+      if (failure?.code === 'EAGAIN') {
+        setTimeout(() => send(bytes), AGAIN_MS).unref();
+      } else if (!failure && written < bytes.length) {
+        send(bytes.subarray(written));
+      } else {
+        if (failure) dropped += underWayCount;
+        underWay = undefined;
+        pump();
+      }
+    });
+  }
+
+  return {
+    isTerminal: isatty(fd),
+    write(line) {
+      if (waiting.length + line.length > CAPACITY) {
+        dropped += 1;
+        return;
+      }
+      if (dropped > 0) {
+        waiting += `${JSON.stringify({ level: 'warn', time: new Date().toISOString(), dropped, msg: 'standard error did not take all messages' })}\n`;
+        waitingCount += dropped;
+        dropped = 0;
+      }
+      waiting += line;
+      waitingCount += 1;
+      pump();
+    },
+    async flush(limitMs) {
+      if (!underWay && waiting === '') return;
+      const { promise, resolve } = Promise.withResolvers<void>();
+      idle.push(resolve);
+      const timer = setTimeout(resolve, limitMs);
+      await promise;
+      clearTimeout(timer);
+    },
+  };
+}
+
+/**
+ * Node waits for threads of its pool when it exits, so writes must not block even those. A terminal is opened
+ * again; pipes and sockets become non-blocking when Node first touches them.
+ */
+export function nonBlocking(fd: 1 | 2): number {
+  void [process.stdout, process.stderr];
+  if (!isatty(fd)) return fd;
+  try {
+    return openSync(`/proc/self/fd/${fd}`, constants.O_WRONLY | constants.O_NONBLOCK | constants.O_NOCTTY);
+  } catch {
+    return fd;
+  }
+}

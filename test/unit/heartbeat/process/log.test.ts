@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { LOG_LEVELS, type LogLevel } from '../../../../../src/config/types/value-types.ts';
-import { Redaction } from '../../../../../src/contract/text/redaction.ts';
-import { createHeartLog, type HeartLog } from '../../../../../src/heartbeat/process/log/log.ts';
+import { LOG_LEVELS, type LogLevel } from '../../../../src/config/types/value-types.ts';
+import { Redaction } from '../../../../src/contract/text/redaction.ts';
+import { createHeartLog, type HeartLog } from '../../../../src/heartbeat/process/log.ts';
 
 let lines: string[];
 let counted: LogLevel[];

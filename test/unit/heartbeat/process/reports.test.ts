@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, test, vi } from 'vitest';
-import type { ExchangeEvent } from '../../../../../src/heartbeat/heart.ts';
-import type { Report } from '../../../../../src/heartbeat/process/link/link.ts';
-import { Reports } from '../../../../../src/heartbeat/process/link/reports.ts';
-import type { DeploymentSnapshot } from '../../../../../src/heartbeat/view/snapshot.ts';
+import type { ExchangeEvent } from '../../../../src/heartbeat/heart.ts';
+import type { Report } from '../../../../src/heartbeat/process/link.ts';
+import { Reports } from '../../../../src/heartbeat/process/reports.ts';
+import type { DeploymentSnapshot } from '../../../../src/heartbeat/view/snapshot.ts';
 
 const exchange = (durationMs: number): ExchangeEvent => ({
   operation: 'deployments.heartbeat',

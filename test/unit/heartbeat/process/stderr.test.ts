@@ -1,9 +1,9 @@
 import { closeSync, constants, openSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest';
-import { openStderr } from '../../../../../src/heartbeat/process/log/stderr.ts';
-import { openedFile, taken, type OpenedFile } from '../../../../support/opened-file.ts';
-import { describeOnSmallDisk, smallDisk } from '../../../../support/small-disk.ts';
+import { openStderr } from '../../../../src/heartbeat/process/log.ts';
+import { openedFile, taken, type OpenedFile } from '../../../support/opened-file.ts';
+import { describeOnSmallDisk, smallDisk } from '../../../support/small-disk.ts';
 
 const LONG_MS = 30_000;
 

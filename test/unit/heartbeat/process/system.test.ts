@@ -1,5 +1,12 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
-import { containerLimit, daemonMemory, residentMemory } from '../../../../../src/heartbeat/process/system.ts';
+import {
+  attemptsAtOnce,
+  containerLimit,
+  daemonMemory,
+  residentMemory,
+  Vitals,
+} from '../../../../src/heartbeat/process/system.ts';
 
 const MEBIBYTE = 2 ** 20;
 
@@ -59,4 +66,47 @@ describe('the limit of the container', () => {
   ])('%s', (_what, files, limit) => {
     expect(containerLimit((file) => files[file] ?? '')).toBe(limit);
   });
+});
+
+const limits = (
+  openFiles: string,
+): string => `Limit                     Soft Limit           Hard Limit           Units
+Max processes             77                   77                   processes
+Max open files            ${openFiles.padEnd(20)} 999999               files
+`;
+
+test.each([
+  ['64', 32],
+  ['192', 32],
+  ['195', 33],
+  ['384', 128],
+  ['1151', 511],
+  ['1152', 512],
+  ['1048576', 512],
+  ['unlimited', 512],
+])('with %s open files %i attempts may be under way', (openFiles, attempts) => {
+  expect(attemptsAtOnce(() => limits(openFiles))).toBe(attempts);
+});
+
+test('where the system does not tell, as many as there may ever be', () => {
+  expect(attemptsAtOnce(() => 'Max processes 77 77 processes\n')).toBe(512);
+  expect(attemptsAtOnce(() => '')).toBe(512);
+});
+
+test('of this process it is read', () => {
+  if (process.platform === 'linux') expect(attemptsAtOnce()).toBeGreaterThanOrEqual(32);
+});
+
+test('an event loop that was held up is seen, and one that was not is not', async () => {
+  const vitals = new Vitals();
+  // It counts from its first look on.
+  await delay(600);
+  const before = vitals.read();
+  expect(before.lagMs).toBeLessThan(1_000);
+  const until = performance.now() + 1_500;
+  while (performance.now() < until);
+  await delay(300);
+  const after = vitals.read();
+  expect(after.lagMs).toBeGreaterThan(1_000);
+  expect(after.cpuSeconds).toBeGreaterThan(before.cpuSeconds);
 });

@@ -1,8 +1,8 @@
 /** The messages between heart and daemon, as JSON. One report is under way at a time, so none pile up. */
-import type { Ask, Grants } from '../../../client/request-queue.ts';
-import type { ExchangeEvent } from '../../heart.ts';
-import type { HeartVitals } from '../system.ts';
-import type { AppSnapshot, AvoidedAddress, DeploymentSnapshot } from '../../view/snapshot.ts';
+import type { Ask, Grants } from '../../client/gate.ts';
+import type { ExchangeEvent } from '../heart.ts';
+import type { HeartVitals } from './system.ts';
+import type { AppSnapshot, AvoidedAddress, DeploymentSnapshot } from '../view/snapshot.ts';
 
 /** Of the daemon. Not 1 and 2: libuv makes those blocking in a child, and so in its parent. */
 export const DAEMON_STDOUT = 4;

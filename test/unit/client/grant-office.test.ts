@@ -1,8 +1,7 @@
 /** What the heart answers to the daemon's questions. */
 import { describe, expect, test } from 'vitest';
-import { RateLimiter } from '../../../../src/client/rate-limiter.ts';
-import type { GrantAnswer } from '../../../../src/client/request-queue.ts';
-import { GrantOffice } from '../../../../src/heartbeat/driver/grant-office.ts';
+import { GrantOffice, type GrantAnswer } from '../../../src/client/gate.ts';
+import { RateLimiter } from '../../../src/client/rate-limiter.ts';
 
 const LOGS = 'workergroups.logs';
 const WORKERS = 'endpointGroups.workers';
