@@ -1,12 +1,11 @@
 /** The heartbeats with all that they need, in the process that creates it: `pilotlight run`, or a test. */
 import type { ApiKey } from '../client/api-key.ts';
-import type { ClientObserver } from '../client/caller.ts';
+import { type ClientObserver, type ClientOf, createPartialClient } from '../client/caller.ts';
 import { LocalGate } from '../client/gate.ts';
 import { RateLimiter } from '../client/rate-limiter.ts';
 import { systemMs } from '../client/delay.ts';
 import type { Ask, Grants } from '../client/request-queue.ts';
 import { createTransport, type OriginAddresses } from '../client/transport/transport.ts';
-import { createPartialClient, type ClientOf } from '../client/caller.ts';
 import { serverlessOperations } from '../contract/operations/serverless/serverless.ts';
 import { type AppHealth, AppWatch } from './app/app-watch.ts';
 import { createAskApp } from './app/ask-app.ts';
