@@ -64,9 +64,9 @@ export {
   resolveDefaults,
   type CheckedGroup,
 } from './scaling/rules/check.ts';
-export type { Finding, ResolvedParameters, Severity, WorkerFacts } from './scaling/rules/findings.ts';
-export { generateLoad, type GeneratedLoad, type LoadShape } from './scaling/planner/load/generators.ts';
-export { RecordedLoad, type Arrival, type ArrivalStream } from './scaling/planner/load/load.ts';
+export type { Finding, ResolvedParameters, Severity, WorkerFacts } from './scaling/rules/rules.ts';
+export { generateLoad, type GeneratedLoad, type LoadShape } from './scaling/planner/load.ts';
+export { RecordedLoad, type Arrival, type ArrivalStream } from './scaling/planner/load.ts';
 export { plan, planStream, Simulation, type Scenario } from './scaling/planner/plan.ts';
 export type { PlanResult } from './scaling/planner/model/stats.ts';
 export type { Candidate } from './scaling/planner/search/search-space.ts';
@@ -78,4 +78,4 @@ export {
   type SearchStep,
 } from './scaling/planner/search/search.ts';
 export { MODEL, NOT_MODELLED, planSettings, type PlanSettings } from './scaling/planner/settings.ts';
-export type { PlanSeries } from './scaling/planner/model/time-series.ts';
+export type { PlanSeries } from './scaling/planner/model/stats.ts';

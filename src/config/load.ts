@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { checkEndpointGroups, type CheckedGroup } from '../scaling/rules/check.ts';
-import { gotInWords } from '../scaling/rules/findings.ts';
+import { gotInWords } from '../scaling/rules/rules.ts';
 import { isSchedule } from '../watch/job.ts';
 import { exposedSecrets, placed, withEnvFile } from './env-file.ts';
 import { overFiles, readTextPatiently, type ReadFile } from './files.ts';

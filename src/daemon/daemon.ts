@@ -12,7 +12,7 @@ import { watchFiles } from '../config/files.ts';
 import type { LogLevel } from '../config/types/value-types.ts';
 import { Redaction } from '../contract/text/redaction.ts';
 import type { DaemonMessage, HeartMessage, Link } from '../heartbeat/process/link.ts';
-import type { LineOutput } from '../logs/sinks/line-output.ts';
+import type { LineOutput } from '../logs/sinks/stdout.ts';
 import { systemClock, type Clock } from '../time/clock.ts';
 import { adminRoutes } from './http/admin.ts';
 import { openListeners, type Listeners } from './http/listeners.ts';

@@ -8,9 +8,8 @@ import {
   type AssumptionOutcome,
 } from '../contract/assumptions.ts';
 import { isRecord } from '../contract/is-record.ts';
-import { recogniseAnswer } from '../logs/answer.ts';
+import { readText, recogniseAnswer } from '../logs/answer.ts';
 import { contradicts, isFull, PROBE_TAIL, unitOfProbe } from '../logs/follower/pace.ts';
-import { readText } from '../logs/text.ts';
 
 export type Traits = Readonly<Partial<Record<AssumptionId, string>>>;
 

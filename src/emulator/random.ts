@@ -1,6 +1,6 @@
-import type { Random } from '../scaling/planner/load/random.ts';
+import type { Random } from '../scaling/planner/load.ts';
 
-export { createRandom, type Random } from '../scaling/planner/load/random.ts';
+export { createRandom, type Random } from '../scaling/planner/load.ts';
 
 /** Neighbouring pairs give unrelated seeds. */
 export function mixSeeds(first: number, second: number): number {

@@ -1,22 +1,12 @@
 /** One endpoint as its looks showed it, and its view for others. */
-import { PilotlightError } from '../contract/pilotlight-error.ts';
 import type { Worker } from '../contract/operations/serverless/workers.ts';
+import { PilotlightError } from '../contract/pilotlight-error.ts';
 import type { CheckedGroup } from '../scaling/rules/check.ts';
-import type { Finding } from '../scaling/rules/findings.ts';
-import type { ListedEndpoint } from './discovery/endpoints.ts';
-import { driftOf, findingsOf, numericParameters } from './discovery/parameters.ts';
-import {
-  hasServed,
-  loadAfter,
-  loadOfAll,
-  meaningOf,
-  type LoadMeaning,
-  type LoadRecord,
-} from './load/meaning.ts';
-import type { EndpointView } from './view.ts';
-import { eachOnce, type FleetSample, type WorkersAnswer } from './workers/measure.ts';
+import type { Finding } from '../scaling/rules/rules.ts';
+import { driftOf, findingsOf, type ListedEndpoint, numericParameters } from './discovery/endpoints.ts';
 import type { EndpointLook } from './troubles/memory.ts';
 import { EndpointTroubles } from './troubles/troubles.ts';
+import type { EndpointView } from './view.ts';
 import {
   isFailing,
   isPresent,
@@ -31,7 +21,17 @@ import {
   type StartTimes,
   type WorkerLife,
 } from './workers/lives.ts';
-import { phaseOf, statusOf } from './workers/status.ts';
+import { eachOnce, type FleetSample, type WorkersAnswer } from './workers/measure.ts';
+import {
+  hasServed,
+  loadAfter,
+  type LoadMeaning,
+  loadOfAll,
+  type LoadRecord,
+  meaningOf,
+  phaseOf,
+  statusOf,
+} from './workers/reports.ts';
 
 /** An empty list after a full one is more often a fault than the truth. */
 export class EmptyList extends PilotlightError {

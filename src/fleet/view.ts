@@ -1,18 +1,12 @@
-/** The fleet as metrics, status page, command line and `/api/fleet` see it. */
-import type { Finding } from '../scaling/rules/findings.ts';
-import type { FoundMeaning } from './load/meaning.ts';
-import type { Troubles } from './troubles/troubles.ts';
+/** The fleet as metrics, status page, command line and `/api/fleet` see it, and what is worth a line in the log. */
+import type { Finding } from '../scaling/rules/rules.ts';
 import type { EndpointSpend } from '../spend/hours.ts';
-import type { SpendView } from '../spend/spend-watch.ts';
+import type { SpendView, Unanswered } from '../spend/spend-watch.ts';
+import type { Drift } from './discovery/endpoints.ts';
+import type { TroubleNotice, Troubles } from './troubles/troubles.ts';
 import type { StartTimes } from './workers/lives.ts';
 import type { FleetSample, Measure } from './workers/measure.ts';
-
-export interface Drift {
-  readonly parameter: string;
-  /** null: the service has none. */
-  readonly actual: number | string | null;
-  readonly wanted: number | string;
-}
+import type { FoundMeaning } from './workers/reports.ts';
 
 export interface Measured {
   /** By each worker's own benchmark, units a second. */
@@ -90,3 +84,30 @@ export interface Fleet {
   /** Includes deleted endpoints. */
   spends(): Promise<readonly EndpointSpend[]>;
 }
+
+interface Failed {
+  readonly error: unknown;
+  readonly failures: number;
+}
+
+/** What the watch reports for the daemon's log. */
+export type FleetNotice =
+  | TroubleNotice
+  | {
+      readonly kind: 'endpoints changed';
+      readonly begun: readonly string[];
+      readonly left: readonly string[];
+    }
+  | ({ readonly kind: 'endpoints not listed' } & Failed)
+  | { readonly kind: 'endpoints listed again'; readonly failures: number }
+  /** Names in the settings that no endpoint has. */
+  | { readonly kind: 'endpoints unknown'; readonly names: readonly string[] }
+  | ({ readonly kind: 'look failed'; readonly endpoint: string } & Failed)
+  | { readonly kind: 'look succeeded again'; readonly endpoint: string; readonly failures: number }
+  /** Memory holds new samples meanwhile. */
+  | { readonly kind: 'history not stored'; readonly error: unknown }
+  | { readonly kind: 'history stored again' }
+  /** An unreadable file was renamed to this path, and a new one begins. */
+  | { readonly kind: 'history set aside'; readonly error: unknown; readonly path: string }
+  /** Once, until the service answers again. */
+  | ({ readonly kind: 'spend not told'; readonly cause: unknown } & Unanswered);

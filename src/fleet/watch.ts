@@ -2,35 +2,43 @@
  * Watches endpoints: looks at their workers, and keeps lives and history. A failure concerns one look or one
  * endpoint.
  */
+import type { Worker } from '../contract/operations/serverless/workers.ts';
+import type { CheckedGroup } from '../scaling/rules/check.ts';
+import type { EndpointSpend } from '../spend/hours.ts';
+import { SpendWatch, type SpendService } from '../spend/spend-watch.ts';
 import { backoffMs } from '../time/backoff.ts';
 import { within, type Clock } from '../time/clock.ts';
 import { Repeating } from '../time/repeating.ts';
-import type { CheckedGroup } from '../scaling/rules/check.ts';
 import {
   afterList,
-  unknownNames,
-  watchedEndpoints,
   type EndpointsAnswer,
   type KnownEndpoints,
+  unknownNames,
   type WantedEndpoint,
+  watchedEndpoints,
 } from './discovery/endpoints.ts';
 import { History } from './history/history.ts';
-import type { EndpointSpend } from '../spend/hours.ts';
-import { SpendWatch, type SpendService } from '../spend/spend-watch.ts';
-import type { Fleet, FleetView, HistoryQuery, HistoryRow } from './view.ts';
-import type { FleetNotice } from './notices.ts';
 import { ObservedEndpoint } from './observed-endpoint.ts';
+import type { EndpointLook } from './troubles/memory.ts';
+import type { Fleet, FleetNotice, FleetView, HistoryQuery, HistoryRow } from './view.ts';
 import {
   afterLook,
   gapBetween,
   livesOf,
   statusBeforeReboot,
   type FleetEvent,
+  type Look,
   type StartTimes,
   type WorkerLife,
 } from './workers/lives.ts';
-import { costPerHour, measure, type Prices, type WorkersAnswer } from './workers/measure.ts';
-import { statusOf } from './workers/status.ts';
+import {
+  costPerHour,
+  measure,
+  type CostContext,
+  type Prices,
+  type WorkersAnswer,
+} from './workers/measure.ts';
+import { statusOf } from './workers/reports.ts';
 
 export interface FleetService {
   endpoints(signal: AbortSignal): Promise<EndpointsAnswer>;
@@ -280,21 +288,22 @@ export class FleetWatch implements Fleet {
     }
   }
 
+  /** A sample, the lives of the workers, and what went wrong: each is stored before it is told. */
   #take(observation: ObservedEndpoint, read: WorkersAnswer): void {
-    const { clock, service, notice, onEvent, onTraits } = this.#options;
+    const { clock, notice, onEvent } = this.#options;
     const { id, label } = observation;
     // The history has whole milliseconds.
     const atMs = Math.floor(clock.now());
     const answer = observation.understand(read, this.#lives, atMs);
     const { workers } = answer;
-    const prices = service.prices.known();
-    service.prices.refresh(
-      workers.some((one) => costPerHour(statusOf(one), prices.get(one.id)) === undefined),
-    );
-    const told = this.#spend.toldFor(id);
-    const before = (worker: number) => statusBeforeReboot(this.#lives.get(worker));
-    const costs = { prices, told, statusBeforeReboot: before };
+    const prices = this.#pricesFor(workers);
+    const costs: CostContext = {
+      prices,
+      told: this.#spend.toldFor(id),
+      statusBeforeReboot: (worker) => statusBeforeReboot(this.#lives.get(worker)),
+    };
     const sample = measure(answer, costs, atMs, observation.load.meaning);
+
     const gapMs = gapBetween(this.#history.lastMs(label), atMs, MOST_GAP * this.#settings.intervalMs);
     const meaningOf = (worker: number) => observation.meaningOf(worker);
     const look = { endpoint: label, atMs, gapMs, workers, meaningOf };
@@ -302,20 +311,33 @@ export class FleetWatch implements Fleet {
     for (const life of changed) this.#lives.set(life.id, life);
     for (const worker of gone) this.#lives.delete(worker);
     this.#spend.saw(workers, gone);
+
     const failures = observation.succeeded(sample, events);
-    const starts = new Map(
-      events.some(({ kind }) => kind === 'worker started') ? [[label, observation.starts]] : [],
-    );
-    for (const times of starts.values()) this.#starts.set(label, times);
-    this.#history.record({ sample: [label, sample], lives: changed, gone, starts });
+    const hasStarted = events.some(({ kind }) => kind === 'worker started');
+    if (hasStarted) this.#starts.set(label, observation.starts);
+    const starts = hasStarted && { starts: new Map([[label, observation.starts]]) };
+    this.#history.record({ sample: [label, sample], lives: changed, gone, ...starts });
+
     if (failures > 0) notice({ kind: 'look succeeded again', endpoint: label, failures });
     for (const event of events) onEvent(event);
     // An unreadable row may be the ready worker that seems to be missing.
-    if (answer.unreadable > 0) return;
+    if (answer.unreadable === 0) this.#judge(observation, { ...look, prices });
+  }
+
+  /** As they are known. If one is lacking, they are read again. */
+  #pricesFor(workers: readonly Worker[]): Prices {
+    const { prices } = this.#options.service;
+    const known = prices.known();
+    prices.refresh(workers.some((one) => costPerHour(statusOf(one), known.get(one.id)) === undefined));
+    return known;
+  }
+
+  #judge(observation: ObservedEndpoint, look: Look & Pick<EndpointLook, 'prices'>): void {
+    const { notice, onEvent, onTraits } = this.#options;
+    const { id, label } = observation;
     const { notices, churned } = observation.judge({
       ...look,
       lives: livesOf(this.#lives, label),
-      prices,
       row: this.#known.find((one) => one.id === id)?.row,
       priceCeiling: this.#priceCeilings.get(id),
     });

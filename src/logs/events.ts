@@ -1,6 +1,5 @@
 /** What happens while logs are followed: the source of the daemon's metrics and log messages. */
-import type { GapReason } from './record.ts';
-import type { LogSource } from './source.ts';
+import type { GapReason, LogSource } from './record.ts';
 
 /** overflow: the spool was full. corruption: stored records could not be read. rejected: the sink refused them. */
 export type DropReason = 'overflow' | 'corruption' | 'rejected';

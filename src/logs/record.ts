@@ -1,5 +1,17 @@
-/** The records that are delivered: one a line, and one for each gap. Users' scripts read the field names. */
-import type { LogSource } from './source.ts';
+/** Logs that can be followed, and the records that are delivered: one a line, and one for each gap. */
+
+/** The log of a worker group, or the endpoint's own, in which the service says what it decides and why. */
+export type LogSource =
+  | { readonly kind: 'workergroup'; readonly id: number }
+  /** Records and metrics have the name; questions have the id. */
+  | { readonly kind: 'endpoint'; readonly id: number; readonly name: string };
+
+/** `workergroup/123` or `endpoint/45` */
+export type SourceKey = `${LogSource['kind']}/${number}`;
+
+export function sourceKey({ kind, id }: LogSource): SourceKey {
+  return `${kind}/${id}`;
+}
 
 export type GapReason = 'overrun' | 'reset' | 'ambiguous' | 'handover';
 
@@ -23,6 +35,7 @@ export type Origin =
   /** The id too: a redeployment makes another endpoint of the same name, whose numbers begin at 1. */
   | { readonly workergroup_id?: never; readonly endpoint: string; readonly endpoint_id: number };
 
+/** Users' scripts read the field names. */
 interface Numbered {
   /** When the line was read: RFC 3339, UTC, microseconds. It rises, unless the clock is set back by over a minute. */
   readonly time: string;

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { startEmulator } from '../../src/emulator/index.ts';
-import { createRandom } from '../../src/scaling/planner/load/random.ts';
+import { createRandom } from '../../src/scaling/planner/load.ts';
 import { OUTAGES, runCell, VENDOR, type CellResult } from '../support/outages.ts';
 
 const TTL_MS = 20_000;

@@ -1,7 +1,7 @@
 /** How figures grow with the work. Prints a line for each amount of work. Run: node test/bench/growth.ts [seconds] */
 import { setTimeout as delay } from 'node:timers/promises';
 import { compare } from '../../src/logs/follower/compare.ts';
-import { hashesOf } from '../../src/logs/text.ts';
+import { hashesOf } from '../../src/logs/answer.ts';
 import { deliveredLines, deploymentBooks, scrape } from './books.ts';
 import { ensure, quantile } from './figures.ts';
 import { reportGrowth } from './results.ts';

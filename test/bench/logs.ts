@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { compare } from '../../src/logs/follower/compare.ts';
 import { EMPTY_STREAM } from '../../src/logs/follower/stream.ts';
-import { hashesOf } from '../../src/logs/text.ts';
+import { hashesOf } from '../../src/logs/answer.ts';
 import { formatMicros, type LogRecord } from '../../src/logs/record.ts';
 import { Spool } from '../../src/logs/spool/spool.ts';
 import { systemClock } from '../../src/time/clock.ts';

@@ -7,7 +7,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { openTrace } from '../../src/cli/plan/trace/trace.ts';
 import { resolveDefaults } from '../../src/scaling/rules/check.ts';
-import { generateLoad } from '../../src/scaling/planner/load/generators.ts';
+import { generateLoad } from '../../src/scaling/planner/load.ts';
 import { plan, planStream, type Scenario } from '../../src/scaling/planner/plan.ts';
 import { planSettings } from '../../src/scaling/planner/settings.ts';
 import type { Measurement } from './figures.ts';

@@ -3,8 +3,7 @@
  * its mean: how much dearer what it names is, and how many times faster it is, both on one core, counted in seconds of
  * CPU. Of the grid every so many sets are timed. Run: node test/bench/search-grid.ts
  */
-import { generateLoad } from '../../src/scaling/planner/load/generators.ts';
-import { RecordedLoad } from '../../src/scaling/planner/load/load.ts';
+import { generateLoad, RecordedLoad } from '../../src/scaling/planner/load.ts';
 import { searchSpace, type SearchPoint } from '../../src/scaling/planner/search/search-space.ts';
 import { searchParameters } from '../../src/scaling/planner/search/search.ts';
 import { runTrial } from '../../src/scaling/planner/search/trial.ts';

@@ -4,8 +4,7 @@
  * metrics and sinks do with them is not in. Run: node test/docs/log-line-path.ts
  */
 import { createClient } from '../../src/client/client.ts';
-import { createTailFetcher } from '../../src/logs/follow/fetch-tail.ts';
-import { startLogPipeline } from '../../src/logs/follow/pipeline.ts';
+import { createTailFetcher, startLogPipeline } from '../../src/logs/follow/pipeline.ts';
 import { Spool } from '../../src/logs/spool/spool.ts';
 import { systemClock } from '../../src/time/clock.ts';
 import { startRawLogServer } from '../support/raw-log-server.ts';

@@ -10,7 +10,7 @@ import { existsSync, globSync, mkdirSync, readFileSync, statSync, writeFileSync 
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { createRandom } from '../../src/scaling/planner/load/random.ts';
+import { createRandom } from '../../src/scaling/planner/load.ts';
 import { root } from '../support/optional.ts';
 import { findingsOf, planOf, stillTrue, type Findings } from './findings.ts';
 import { counting, filesOf, instrument, withOnly } from './instrument.ts';

@@ -5,8 +5,7 @@
  * Pollaczek-Khinchine say, which also finds loads that are not as random as they should be.
  */
 import { describe, expect, test } from 'vitest';
-import { generateLoad, type GeneratedLoad } from '../../src/scaling/planner/load/generators.ts';
-import type { Arrival } from '../../src/scaling/planner/load/load.ts';
+import { type Arrival, type GeneratedLoad, generateLoad } from '../../src/scaling/planner/load.ts';
 import { plan } from '../../src/scaling/planner/plan.ts';
 import { fixedPool, scenarioOf } from '../support/plans.ts';
 

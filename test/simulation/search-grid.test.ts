@@ -6,13 +6,12 @@
  */
 import { describe, expect, test } from 'vitest';
 import { openTrace } from '../../src/cli/plan/trace/trace.ts';
-import { generateLoad } from '../../src/scaling/planner/load/generators.ts';
-import { RecordedLoad } from '../../src/scaling/planner/load/load.ts';
+import { generateLoad, RecordedLoad } from '../../src/scaling/planner/load.ts';
 import { searchSpace, spreadOver, type SearchPoint } from '../../src/scaling/planner/search/search-space.ts';
 import { searchParameters } from '../../src/scaling/planner/search/search.ts';
 import { runTrial } from '../../src/scaling/planner/search/trial.ts';
 import type { PlanSettings } from '../../src/scaling/planner/settings.ts';
-import type { ResolvedParameters } from '../../src/scaling/rules/findings.ts';
+import type { ResolvedParameters } from '../../src/scaling/rules/rules.ts';
 import { describeWithRealData, realData } from '../support/real-data.ts';
 import { requests, scenarioOf } from '../support/plans.ts';
 

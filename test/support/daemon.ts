@@ -10,7 +10,7 @@ import { HeartService } from '../../src/heartbeat/process/heart-service.ts';
 import type { DaemonMessage, HeartMessage, Link } from '../../src/heartbeat/process/link.ts';
 import type { LogRecord } from '../../src/logs/record.ts';
 import type { Clock } from '../../src/time/clock.ts';
-import { LineOutput } from '../../src/logs/sinks/line-output.ts';
+import { LineOutput } from '../../src/logs/sinks/stdout.ts';
 import { prefixed } from './settings.ts';
 
 export interface TestDaemon extends AsyncDisposable {

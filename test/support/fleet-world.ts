@@ -1,7 +1,7 @@
 /** A watch of endpoints on virtual time, and a service that answers as a test says. */
 import type { Worker } from '../../src/contract/operations/serverless/workers.ts';
 import type { ListedEndpoint } from '../../src/fleet/discovery/endpoints.ts';
-import type { FleetNotice } from '../../src/fleet/notices.ts';
+import type { FleetNotice } from '../../src/fleet/view.ts';
 import { FleetWatch, type FleetWatchOptions, type PriceCeilings } from '../../src/fleet/watch.ts';
 import type { FleetEvent } from '../../src/fleet/workers/lives.ts';
 import type { Price } from '../../src/fleet/workers/measure.ts';

@@ -1,10 +1,9 @@
 /** The emulator, its clock stopped, and a follower of its logs: both in one virtual time, over real sockets. */
 import { createClient, type Client, type ClientObserver } from '../../src/client/client.ts';
 import { startEmulator, type Emulator, type EmulatorOptions } from '../../src/emulator/index.ts';
-import type { LogSource } from '../../src/logs/source.ts';
-import { createTailFetcher } from '../../src/logs/follow/fetch-tail.ts';
+import type { LogSource } from '../../src/logs/record.ts';
+import { createTailFetcher, startLogPipeline } from '../../src/logs/follow/pipeline.ts';
 import { memorySpool } from './memory-spool.ts';
-import { startLogPipeline } from '../../src/logs/follow/pipeline.ts';
 import { CollectingSink } from './log-sinks.ts';
 import { ServiceTime } from './service-time.ts';
 

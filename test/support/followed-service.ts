@@ -3,8 +3,7 @@
  * by two pollers as people write them. Each has the service to itself, so that its fault comes at the same answers.
  */
 import { createClient } from '../../src/client/client.ts';
-import { createTailFetcher } from '../../src/logs/follow/fetch-tail.ts';
-import { startLogPipeline } from '../../src/logs/follow/pipeline.ts';
+import { createTailFetcher, startLogPipeline } from '../../src/logs/follow/pipeline.ts';
 import { memorySpool } from './memory-spool.ts';
 import { AnchorPoller } from './log-peers.ts';
 import type { LogServiceOptions } from './log-service.ts';

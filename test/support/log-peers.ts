@@ -1,7 +1,7 @@
 /** Followers of a log as people write them today, and what anyone printed held against what was written. */
 import type { Client } from '../../src/client/client.ts';
 import { LIMITS } from '../../src/contract/limits.ts';
-import { lastState } from '../../src/logs/text.ts';
+import { lastState } from '../../src/logs/answer.ts';
 
 /**
  * Asks for a tail every second and prints what stands after the lines that it printed last. It is dealt with kindly:

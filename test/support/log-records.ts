@@ -1,8 +1,8 @@
-import { createBatch, type Batch } from '../../src/logs/spool/batch.ts';
+import { type Batch, createBatch } from '../../src/logs/spool/spool-database.ts';
 import type { GroupProgress } from '../../src/logs/follower/group.ts';
 import type { LogRecord } from '../../src/logs/record.ts';
 import { EMPTY_STREAM, type Window } from '../../src/logs/follower/stream.ts';
-import { hashesOf } from '../../src/logs/text.ts';
+import { hashesOf } from '../../src/logs/answer.ts';
 
 export function record(seq: number, line = `line ${seq}`): LogRecord {
   return { time: '2025-01-01T00:00:00.000000Z', workergroup_id: 7, epoch: 1, seq, line };

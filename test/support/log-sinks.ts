@@ -1,4 +1,4 @@
-import type { Batch } from '../../src/logs/spool/batch.ts';
+import type { Batch } from '../../src/logs/spool/spool-database.ts';
 import type { LogRecord } from '../../src/logs/record.ts';
 import { ALL_ACCEPTED, type Acceptance, type Sink } from '../../src/logs/sinks/sink.ts';
 

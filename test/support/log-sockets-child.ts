@@ -5,8 +5,7 @@
  */
 import { createClient } from '../../src/client/client.ts';
 import { standardOutput } from '../../src/daemon/process/standard-output.ts';
-import { createTailFetcher } from '../../src/logs/follow/fetch-tail.ts';
-import { startLogPipeline } from '../../src/logs/follow/pipeline.ts';
+import { createTailFetcher, startLogPipeline } from '../../src/logs/follow/pipeline.ts';
 import { stdoutSink } from '../../src/logs/sinks/stdout.ts';
 import { Spool } from '../../src/logs/spool/spool.ts';
 import { dieAtStatement } from './die-at-statement.ts';

@@ -5,9 +5,8 @@
  */
 import { createClient } from '../../src/client/client.ts';
 import { standardOutput } from '../../src/daemon/process/standard-output.ts';
-import { createTailFetcher } from '../../src/logs/follow/fetch-tail.ts';
+import { createTailFetcher, startLogPipeline } from '../../src/logs/follow/pipeline.ts';
 import { memorySpool } from './memory-spool.ts';
-import { startLogPipeline } from '../../src/logs/follow/pipeline.ts';
 import { stdoutSink } from '../../src/logs/sinks/stdout.ts';
 import { ServiceTime } from './service-time.ts';
 

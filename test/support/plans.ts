@@ -2,7 +2,7 @@
 import * as fc from './fast-check.ts';
 import type { EndpointGroupParameters } from '../../src/contract/operations/serverless/endpoint-groups.ts';
 import { resolveDefaults } from '../../src/scaling/rules/check.ts';
-import type { Arrival } from '../../src/scaling/planner/load/load.ts';
+import type { Arrival } from '../../src/scaling/planner/load.ts';
 import { plan, type Scenario } from '../../src/scaling/planner/plan.ts';
 import type { PlanResult } from '../../src/scaling/planner/model/stats.ts';
 import { planSettings, type PlanSettings } from '../../src/scaling/planner/settings.ts';

@@ -27,7 +27,7 @@ import { Refused } from '../../src/emulator/answers/answer.ts';
 import { UnfinishedFileError } from '../../src/config/files.ts';
 import { SinkBusy } from '../../src/logs/sinks/sink.ts';
 import { RedisError } from '../../src/daemon/replicas/redis.ts';
-import { NoRegularFile } from '../../src/logs/sinks/regular-file.ts';
+import { NoRegularFile } from '../../src/logs/sinks/file.ts';
 import { NoAnswer } from '../../src/time/clock.ts';
 import { EmptyList } from '../../src/fleet/observed-endpoint.ts';
 import { FileInUse, NewerFile, UnreadableFile } from '../../src/storage/database-file.ts';

@@ -5,7 +5,7 @@ import { ENDPOINT_GROUPS_VARIABLE, loadEndpointGroups } from '../../config/comma
 import { loadConfig } from '../../config/load.ts';
 import { ENDPOINT_GROUP_DEFAULTS } from '../../contract/operations/serverless/endpoint-groups.ts';
 import { checkEndpointGroups, DEFAULT_FILLED_IN } from '../../scaling/rules/check.ts';
-import { gotInWords, type WorkerFacts } from '../../scaling/rules/findings.ts';
+import { gotInWords, type WorkerFacts } from '../../scaling/rules/rules.ts';
 import { printError, printJson, printLine, type Console } from '../console.ts';
 import { readGroupFile } from '../json-input.ts';
 import { InputError } from '../command-error.ts';

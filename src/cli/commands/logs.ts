@@ -8,7 +8,7 @@ import { wholeNumber, CONNECTION, examples } from '../flag-types.ts';
 import type { Console } from '../console.ts';
 import { profileOption, usableConnection, type ProfileFlag } from '../logins.ts';
 import type { LogFormat } from '../logs/format.ts';
-import type { LogSource } from '../../logs/source.ts';
+import type { LogSource } from '../../logs/record.ts';
 
 interface LogsFlags extends Pick<LogFormat, 'json' | 'timestamps'>, ProfileFlag {
   readonly follow?: boolean;

@@ -23,7 +23,7 @@ import { timingFor } from '../../heartbeat/engine/formulas.ts';
 import { askService, questionsOf, type Answers, type Question } from '../check/ask-service.ts';
 import { counted } from '../text/legible.ts';
 import { PROBE_TAIL } from '../../logs/follower/pace.ts';
-import { afterList, followedLogs, NOTHING_KNOWN as NO_LOGS } from '../../logs/lookup/wanted.ts';
+import { afterList, followedLogs, NOTHING_KNOWN as NO_LOGS } from '../../logs/lookup/log-lookup.ts';
 
 export type DaemonView = Pick<Status, 'service' | 'rate_limit' | 'deployments'>;
 

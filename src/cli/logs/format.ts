@@ -3,8 +3,7 @@ import { styleText } from 'node:util';
 import { legibleJson } from '../../contract/text/controls.ts';
 import { toJsonLine } from '../../logs/sinks/stdout.ts';
 import { legible } from '../text/legible.ts';
-import type { Gap, LogRecord } from '../../logs/record.ts';
-import type { LogSource } from '../../logs/source.ts';
+import type { Gap, LogRecord, LogSource } from '../../logs/record.ts';
 
 export interface LogFormat {
   readonly json?: boolean;

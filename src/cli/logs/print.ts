@@ -1,10 +1,8 @@
 /** `pilotlight logs`: the last lines that the service has. */
 import type { Client } from '../../client/client.ts';
 import { EXIT } from '../../config/exit-codes.ts';
-import { formatMicros, originOf } from '../../logs/record.ts';
-import { recogniseAnswer } from '../../logs/answer.ts';
-import type { LogSource } from '../../logs/source.ts';
-import { readText } from '../../logs/text.ts';
+import { formatMicros, type LogSource, originOf } from '../../logs/record.ts';
+import { readText, recogniseAnswer } from '../../logs/answer.ts';
 import { CommandError } from '../command-error.ts';
 import type { Console } from '../console.ts';
 import { legibleLine } from '../text/legible.ts';

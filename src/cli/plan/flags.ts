@@ -3,10 +3,10 @@ import { InvalidArgumentError, Option, type Command } from 'commander';
 import {
   GENERATOR_DEFAULTS,
   LOAD_SHAPES,
-  REQUEST_SIZES,
   type LoadShape,
+  REQUEST_SIZES,
   type RequestSizes,
-} from '../../scaling/planner/load/generators.ts';
+} from '../../scaling/planner/load.ts';
 import {
   planSettings,
   SETTING_DEFAULTS,

@@ -8,11 +8,11 @@ import { describeProblem } from '../../config/problem.ts';
 import { loadEndpointGroups } from '../../config/command-settings.ts';
 import { checkEndpointGroup, checkEndpointGroups } from '../../scaling/rules/check.ts';
 import {
-  gotInWords,
   type Finding,
+  gotInWords,
   type ResolvedParameters,
   type WorkerFacts,
-} from '../../scaling/rules/findings.ts';
+} from '../../scaling/rules/rules.ts';
 import type { PlanSettings } from '../../scaling/planner/settings.ts';
 import type { Console } from '../console.ts';
 import { readGroupFile } from '../json-input.ts';
@@ -21,7 +21,7 @@ import { legibleLine } from '../text/legible.ts';
 import type { PlanFlags } from './flags.ts';
 import type * as z from 'zod';
 import { fleetHistorySchema } from '../../daemon/http/fleet/answer.ts';
-import { billingOf, phaseOf } from '../../fleet/workers/status.ts';
+import { billingOf, phaseOf } from '../../fleet/workers/reports.ts';
 import { DaemonAway, fetchJson, fetchStatus, fleetSchema, type DaemonAddress } from '../fleet/daemon.ts';
 import { chosenEndpoints } from '../fleet/watch-fleet.ts';
 

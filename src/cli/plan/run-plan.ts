@@ -1,11 +1,17 @@
 /** `plan`: flags in, report out. */
 import { openRunner } from '../../scaling/parallel/thread-runner.ts';
-import { estimateOf, planStream, type Scenario } from '../../scaling/planner/plan.ts';
-import { RecordedLoad, type ArrivalStream } from '../../scaling/planner/load/load.ts';
+import {
+  estimateOf,
+  planStream,
+  type Scenario,
+  type Sensitivity,
+  sensitivityOf,
+  variedScenarios,
+} from '../../scaling/planner/plan.ts';
+import { type ArrivalStream, RecordedLoad } from '../../scaling/planner/load.ts';
 import type { PlanResult } from '../../scaling/planner/model/stats.ts';
 import { pointOf } from '../../scaling/planner/search/search-space.ts';
 import { searchParameters, type SearchResult, type SearchStep } from '../../scaling/planner/search/search.ts';
-import { sensitivityOf, variedScenarios, type Sensitivity } from '../../scaling/planner/sensitivity.ts';
 import {
   planSettings,
   MODEL,
@@ -23,7 +29,7 @@ import { endpointToday, factsOf, parameterSets, type ParameterSet } from './para
 import { givenSettings, settingValue, type PlanFlags } from './flags.ts';
 import { inPieces, loadSource, type LoadSource } from './trace/load-source.ts';
 import { progressBar } from '../progress.ts';
-import type { Finding } from '../../scaling/rules/findings.ts';
+import type { Finding } from '../../scaling/rules/rules.ts';
 
 type Around = Pick<Console, 'environment' | 'read' | 'err' | 'errColumns' | 'interruptible'>;
 

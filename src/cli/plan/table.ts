@@ -1,10 +1,9 @@
 /** A plan as rows and sentences, for the terminal and the page. */
 import { ENDPOINT_GROUP_PARAMETERS } from '../../contract/operations/serverless/endpoint-groups.ts';
 import { DEFAULT_FILLED_IN } from '../../scaling/rules/check.ts';
-import type { Estimate } from '../../scaling/planner/plan.ts';
+import type { CostAndWait, Estimate, Sensitivity } from '../../scaling/planner/plan.ts';
 import { SEARCH_AXES, spreadOver } from '../../scaling/planner/search/search-space.ts';
 import type { SearchResult } from '../../scaling/planner/search/search.ts';
-import type { CostAndWait, Sensitivity } from '../../scaling/planner/sensitivity.ts';
 import { SETTING_OPTIONS } from '../../scaling/planner/settings.ts';
 import { money, number, percent, seconds, legible } from '../text/legible.ts';
 import type { LabelledPlan, PlanReport } from './run-plan.ts';

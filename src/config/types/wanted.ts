@@ -1,6 +1,6 @@
 import type { WantedEndpoint } from '../../fleet/discovery/endpoints.ts';
 import { labelOf, type Wanted } from '../../heartbeat/discovery/wanted.ts';
-import type { WantedLog } from '../../logs/lookup/wanted.ts';
+import type { WantedLog } from '../../logs/lookup/log-lookup.ts';
 import {
   duration,
   DURATION_ALLOWED,

@@ -1,7 +1,7 @@
 /** Standard output of the daemon: a descriptor that the heart has made non-blocking. */
 import { closeSync, fstatSync, openSync, readSync, writeSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
-import { LineOutput } from '../../logs/sinks/line-output.ts';
+import { LineOutput } from '../../logs/sinks/stdout.ts';
 
 /** Waits for a full pipe, doubled each time. */
 const FIRST_WAIT_MS = 1;

@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import type { FleetNotice } from '../../fleet/notices.ts';
+import type { FleetNotice } from '../../fleet/view.ts';
 import { NewerFile } from '../../storage/database-file.ts';
 import { troubleLevel } from '../../time/backoff.ts';
 

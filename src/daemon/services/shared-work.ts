@@ -1,6 +1,6 @@
 /** The work that only one replica does: if there are several, the replica that holds the lease. */
 import type { Settings } from '../../config/options.ts';
-import type { LineOutput } from '../../logs/sinks/line-output.ts';
+import type { LineOutput } from '../../logs/sinks/stdout.ts';
 import type { Lifecycle } from '../process/lifecycle.ts';
 import type { DaemonClient } from './client.ts';
 import { startLogFollowing } from './logs/following.ts';

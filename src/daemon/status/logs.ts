@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import type { LogView } from '../../logs/follow/group-stats.ts';
+import type { LogView } from '../../logs/follow/group-follower.ts';
 import { byReason, count, LABELS, metric, seconds, time } from './fact.ts';
 
 /** Worker groups and endpoints share these metrics; each has the label of its kind. */

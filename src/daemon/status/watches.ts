@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { ENDPOINT_GROUP_PARAMETERS } from '../../contract/operations/serverless/endpoint-groups.ts';
-import { SEVERITIES } from '../../scaling/rules/findings.ts';
+import { SEVERITIES } from '../../scaling/rules/rules.ts';
 import { count, LABELS, metric, time } from './fact.ts';
 
 export const finding = z.object({

@@ -10,8 +10,16 @@ import { apiKeyEntry, deploymentChanges, deploymentEntry, offerEntry, seedSchema
 import type { World } from '../service/service.ts';
 import { loadSchema } from '../state/endpoints.ts';
 import type { TraitsInput } from '../state/traits.ts';
-import { ApiKeys, Outbox, outboxFilter, TeamRoles, tfaChange, TwoFactor, userChange } from './accounts.ts';
-import type { TotpHelper } from './accounts.ts';
+import {
+  ApiKeys,
+  Outbox,
+  outboxFilter,
+  TeamRoles,
+  tfaChange,
+  type TotpHelper,
+  TwoFactor,
+  userChange,
+} from './accounts.ts';
 import { TraitSwitches, type Control, type Snapshot } from './control.ts';
 import {
   Deployments,

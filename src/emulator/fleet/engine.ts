@@ -1,11 +1,10 @@
 /** Runs the planner's model for one endpoint and moves its workers. It catches up before each read. */
-import type { Observation } from '../../scaling/planner/model/demand.ts';
+import type { Observation } from '../../scaling/planner/model/control-loop.ts';
 import { GroupModel, type Decision, type GroupObserver } from '../../scaling/planner/model/group.ts';
 import { PlanStats } from '../../scaling/planner/model/stats.ts';
-import type { WorkerCounts } from '../../scaling/planner/model/time-series.ts';
-import { STATE, type State } from '../../scaling/planner/model/workers.ts';
+import { STATE, type State, type WorkerCounts } from '../../scaling/planner/model/workers.ts';
 import type { PlanSettings } from '../../scaling/planner/settings.ts';
-import type { ResolvedParameters } from '../../scaling/rules/findings.ts';
+import type { ResolvedParameters } from '../../scaling/rules/rules.ts';
 import type { WorkerRecord } from '../state/endpoints.ts';
 import { statusAt, type InstanceRecord } from '../state/instances.ts';
 import { Lives, type Cause } from './lives.ts';

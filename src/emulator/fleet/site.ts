@@ -1,9 +1,8 @@
 /** An endpoint and its surroundings as of the last look, and the planner's settings for it. */
-import { generateLoad } from '../../scaling/planner/load/generators.ts';
-import type { Arrival } from '../../scaling/planner/load/load.ts';
+import { type Arrival, generateLoad } from '../../scaling/planner/load.ts';
 import { planSettings, type PlanSettings } from '../../scaling/planner/settings.ts';
 import { resolveDefaults } from '../../scaling/rules/check.ts';
-import type { ResolvedParameters } from '../../scaling/rules/findings.ts';
+import type { ResolvedParameters } from '../../scaling/rules/rules.ts';
 import { mixSeeds } from '../random.ts';
 import type { EndpointGroupRecord, LoadRecord, WorkerGroupRecord, WorkerRecord } from '../state/endpoints.ts';
 import type { Settings } from '../state/settings.ts';

@@ -1,5 +1,5 @@
 /** Writes the log of an endpoint in the forms of the service (evidence 2.8), one file a level. */
-import type { Observation } from '../../scaling/planner/model/demand.ts';
+import type { Observation } from '../../scaling/planner/model/control-loop.ts';
 import type { Decision } from '../../scaling/planner/model/group.ts';
 import { createRandom, mixSeeds } from '../random.ts';
 import type {

@@ -11,8 +11,13 @@ import {
   type LineSource,
   type WorkerGroupRecord,
 } from '../state/endpoints.ts';
-import { newInstance, startingSteps } from '../state/instances.ts';
-import type { InstanceRecord, InstanceStep, OfferRecord } from '../state/instances.ts';
+import {
+  type InstanceRecord,
+  type InstanceStep,
+  newInstance,
+  type OfferRecord,
+  startingSteps,
+} from '../state/instances.ts';
 import { settingsSchema, type Settings, type SettingsInput } from '../state/settings.ts';
 import type { Numbered, State, TemplateRecord } from '../state/state.ts';
 import { defaultTraits, fullBuckets, type Traits } from '../state/traits.ts';

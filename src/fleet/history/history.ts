@@ -4,6 +4,7 @@
  */
 import { join } from 'node:path';
 import { setImmediate as othersTurn } from 'node:timers/promises';
+import { sumOfHours, type Hour } from '../../spend/hours.ts';
 import {
   isUnreadable,
   NewerFile,
@@ -13,9 +14,7 @@ import {
 } from '../../storage/database-file.ts';
 import { makePrivateFolder } from '../../storage/private-folder.ts';
 import type { Clock } from '../../time/clock.ts';
-import type { HistoryQuery, HistoryRow } from '../view.ts';
-import type { FleetNotice } from '../notices.ts';
-import { sumOfHours, type Hour } from '../../spend/hours.ts';
+import type { FleetNotice, HistoryQuery, HistoryRow } from '../view.ts';
 import { rowFrom, SampleTable, together, type Folded, type Kept, type Write } from './sample-table.ts';
 
 const FILE = 'fleet.sqlite';

@@ -5,14 +5,14 @@
 import * as sqlite from 'node:sqlite';
 import { isRecord } from '../../contract/is-record.ts';
 import { WORKER_STATUSES } from '../../contract/operations/serverless/workers.ts';
+import { HOUR_MS, type Counted, type Hour } from '../../spend/hours.ts';
+import type { Ledger } from '../../spend/spend-watch.ts';
 import { DatabaseFile, IN_MEMORY, type DatabaseFormat } from '../../storage/database-file.ts';
 import type { KnownEndpoint } from '../discovery/endpoints.ts';
 import type { Aggregate, HistoryRow } from '../view.ts';
-import { MEASURES, STEPS, type FleetSample, type Measure } from '../workers/measure.ts';
 import type { StartTimes, WorkerLife } from '../workers/lives.ts';
-import { phaseOf, UNKNOWN, type Phase } from '../workers/status.ts';
-import { HOUR_MS, type Counted, type Hour } from '../../spend/hours.ts';
-import type { Ledger } from '../../spend/spend-watch.ts';
+import { MEASURES, STEPS, type FleetSample, type Measure } from '../workers/measure.ts';
+import { type Phase, phaseOf, UNKNOWN } from '../workers/reports.ts';
 
 export type StoredEndpoint = Pick<KnownEndpoint, 'id' | 'name' | 'label'>;
 

@@ -2,7 +2,7 @@
 import type { ListedEndpoint } from '../discovery/endpoints.ts';
 import { isPresent, type Look, type WorkerLife } from '../workers/lives.ts';
 import { costPerHour, type Price, type Prices } from '../workers/measure.ts';
-import { phaseOf, statusOf } from '../workers/status.ts';
+import { phaseOf, statusOf } from '../workers/reports.ts';
 
 export interface EndpointLook extends Look {
   /** After this look. */
@@ -36,17 +36,13 @@ const DEADLINE_STAYS_MS = 240_000;
 /** A request is not stuck before half an hour, nor before twice the longest that ended, ms. */
 const LONG_REQUEST_MS = 1_800_000;
 
-export function leastStuckMs({ longestQuietMs }: Pick<TroubleMemory, 'longestQuietMs'>): number {
-  return Math.max(LONG_REQUEST_MS, 2 * longestQuietMs);
-}
-
 export class TroubleMemory {
   /** When new workers became ready, and which were replaced before. */
   readied: readonly number[] = [];
   churned: readonly Leaver[] = [];
   /** By worker; the longest such time that ended, ms. */
   quiet: ReadonlyMap<number, Quiet> = new Map();
-  longestQuietMs = 0;
+  #longestQuietMs = 0;
   /** `isFixed`: heartbeats do not move it; undefined: not known yet. */
   deadline: { readonly atMs: number; readonly isFixed: boolean | undefined } | undefined;
   #readDeadline = { row: undefined as ListedEndpoint | undefined, atMs: 0, sinceMs: 0 };
@@ -56,6 +52,11 @@ export class TroubleMemory {
   /** Arrivals of new workers that have replaced none yet. */
   #recruits: readonly number[] = [];
   #isFirst = true;
+
+  /** Quiet for so long, a worker's requests are stuck, ms. */
+  get leastStuckMs(): number {
+    return Math.max(LONG_REQUEST_MS, 2 * this.#longestQuietMs);
+  }
 
   /** Returns workers that were replaced before they were ever ready. */
   take(look: EndpointLook): readonly Leaver[] {
@@ -105,13 +106,16 @@ export class TroubleMemory {
     const quiet = new Map<number, Quiet>();
     for (const { id, status, reqs_working: requests, cur_load: load, cur_perf: served } of workers) {
       if (phaseOf(statusOf({ status })) !== 'ready') continue;
-      const last = gapMs === undefined ? undefined : this.quiet.get(id);
       const work = `${requests} ${load}`;
-      const goesOn = last?.work === work && served === 0;
+      const isQuiet = (requests ?? 0) > 0 && served === 0;
+      // In a gap between looks, one quiet time may have ended and another begun.
+      const before = gapMs === undefined ? undefined : this.quiet.get(id);
+      const goesOn = isQuiet && before?.work === work;
+      if (isQuiet) quiet.set(id, goesOn ? before : { sinceMs: atMs, work });
+      if (goesOn || before === undefined) continue;
+      const endedMs = atMs - before.sinceMs;
       // A stuck request does not count as a long one.
-      const quietMs = last && !goesOn ? atMs - last.sinceMs : 0;
-      if (quietMs < leastStuckMs(this)) this.longestQuietMs = Math.max(this.longestQuietMs, quietMs);
-      if ((requests ?? 0) > 0 && served === 0) quiet.set(id, { sinceMs: goesOn ? last.sinceMs : atMs, work });
+      if (endedMs < this.leastStuckMs) this.#longestQuietMs = Math.max(this.#longestQuietMs, endedMs);
     }
     this.quiet = quiet;
   }

@@ -4,8 +4,7 @@
  * gives no time.
  */
 import type { Worker } from '../../contract/operations/serverless/workers.ts';
-import type { LoadMeaning } from '../load/meaning.ts';
-import { phaseOf, statusOf, UNKNOWN } from './status.ts';
+import { type LoadMeaning, phaseOf, statusOf, UNKNOWN } from './reports.ts';
 
 export type Origin = 'new' | 'cold';
 

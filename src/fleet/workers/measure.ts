@@ -1,7 +1,6 @@
 /** Makes a sample of the workers that an answer lists. */
 import type { Worker } from '../../contract/operations/serverless/workers.ts';
-import type { FoundMeaning } from '../load/meaning.ts';
-import { billingOf, phaseOf, statusOf, UNKNOWN, type Phase } from './status.ts';
+import { billingOf, type FoundMeaning, type Phase, phaseOf, statusOf, UNKNOWN } from './reports.ts';
 
 /** In the order of storage and display, with the field names of `/api/fleet`. */
 export const MEASURES = {

@@ -1,14 +1,12 @@
 /** Follows one log: the clock and the socket around the state machine. Its polls never overlap. */
-import type { TailAnswer } from '../answer.ts';
-import { NoAnswer, within, type Clock } from '../../time/clock.ts';
+import { type Clock, NoAnswer, within } from '../../time/clock.ts';
+import { standalone, type TailAnswer } from '../answer.ts';
 import type { LogListener } from '../events.ts';
-import type { LogRecord } from '../record.ts';
 import {
   advance,
   beginGroup,
   expectedLength,
   firstPoll,
-  tailNow,
   type GroupProgress,
   type GroupState,
   type LogBeginning,
@@ -16,10 +14,17 @@ import {
   type NextPoll,
   type PollResult,
   type Step,
+  tailNow,
 } from '../follower/group.ts';
-import { sourceKey, type LogSource, type SourceKey } from '../source.ts';
-import { GroupStats, type LogView } from './group-stats.ts';
-import type { PollsUnderWay } from './polls-under-way.ts';
+import { meanRate, type TailUnit } from '../follower/pace.ts';
+import {
+  type Gap,
+  type GapReason,
+  type LogRecord,
+  type LogSource,
+  sourceKey,
+  type SourceKey,
+} from '../record.ts';
 import { EpochOver } from '../spool/spool.ts';
 
 export interface TailRequest {
@@ -65,6 +70,37 @@ export interface FollowOptions {
   readonly observe: LogListener;
 }
 
+export interface LogView {
+  readonly source: LogSource;
+  /** starting: no answer yet. failing: the last poll failed. */
+  readonly state: 'starting' | 'following' | 'failing';
+  readonly error?: string;
+  readonly epoch: number;
+  readonly seq: number;
+  /** Mean of about the last minute. */
+  readonly linesPerSecond: number;
+  /** Since this process started. */
+  readonly lines: number;
+  /** In UTF-8, without line ends. */
+  readonly bytes: number;
+  readonly gaps: Readonly<Record<GapReason, number>>;
+  /** Of the gaps for which it is known. */
+  readonly lostEstimate: number;
+  readonly unknownGaps: number;
+  readonly staleAnswers: number;
+  /** Unix milliseconds. */
+  readonly lastLineAt?: number;
+  /** Oldest first. */
+  readonly lastLines: readonly string[];
+  /** What to ask for next, in the unit of the service. */
+  readonly tail: number;
+  /** Undefined until it is learned. */
+  readonly tailUnit?: TailUnit;
+  /** From poll to poll, ms, with the wait for a turn under the rate limit. */
+  readonly intervalMs: number;
+}
+
+const LAST_LINES = 20;
 /** With the wait for the rate limit, ms. */
 const POLL_TIMEOUT_MS = 600_000;
 const LEAST_EVERY_MS = 1_000;
@@ -73,9 +109,18 @@ export class GroupFollower {
   readonly #options: FollowOptions;
   readonly #key: SourceKey;
   readonly #underWay: PollsUnderWay;
-  readonly #stats = new GroupStats();
   #state: GroupState;
   #next: NextPoll;
+  readonly #gaps: Record<GapReason, number> = { overrun: 0, reset: 0, ambiguous: 0, handover: 0 };
+  #lines = 0;
+  #bytes = 0;
+  #lostEstimate = 0;
+  #unknownGaps = 0;
+  #staleAnswers = 0;
+  #roundTripMs = 0;
+  #lastLines: readonly string[] = [];
+  #lastLineAt?: number;
+  #error = '';
 
   constructor(source: LogSource, options: FollowOptions, underWay: PollsUnderWay) {
     const { spool, start, levels } = options;
@@ -100,7 +145,26 @@ export class GroupFollower {
   }
 
   view(): LogView {
-    return this.#stats.view(this.#state, this.#next);
+    const { source, begun, failures, progress, pace } = this.#state;
+    return {
+      source,
+      state: failures > 0 ? 'failing' : begun ? 'following' : 'starting',
+      ...(failures > 0 && { error: this.#error }),
+      epoch: progress.epoch,
+      seq: progress.seq,
+      linesPerSecond: meanRate(pace) ?? 0,
+      lines: this.#lines,
+      bytes: this.#bytes,
+      gaps: { ...this.#gaps },
+      lostEstimate: this.#lostEstimate,
+      unknownGaps: this.#unknownGaps,
+      staleAnswers: this.#staleAnswers,
+      ...(this.#lastLineAt !== undefined && { lastLineAt: this.#lastLineAt }),
+      lastLines: this.#lastLines,
+      tail: this.#next.tail,
+      ...(progress.unit !== undefined && { tailUnit: progress.unit }),
+      intervalMs: this.#next.delayMs + this.#roundTripMs,
+    };
   }
 
   async #poll(tail: number, signal: AbortSignal): Promise<void> {
@@ -109,14 +173,14 @@ export class GroupFollower {
     const answer = await this.#ask(tail, signal);
     if (signal.aborted) return;
     const now = clock.now();
-    const result = { tail, now, roundTripMs: now - askedAt, random: random() };
+    const result = { answer, tail, now, roundTripMs: now - askedAt, random: random() };
     try {
-      this.#move(await this.#take({ ...result, answer }, signal), answer, result);
+      this.#move(await this.#take(result, signal), result);
     } catch (error) {
       if (signal.aborted) return;
       // Lines that cannot be stored are not taken: the next poll takes them.
-      const failure: TailAnswer = { kind: 'error', reason: messageOf(error) };
-      this.#move(advance(this.#state, { ...result, answer: failure }), failure, result);
+      const failed = { ...result, answer: { kind: 'error', reason: messageOf(error) } } as const;
+      this.#move(advance(this.#state, failed), failed);
     }
   }
 
@@ -163,14 +227,125 @@ export class GroupFollower {
     }
   }
 
-  #move(step: Step, answer: TailAnswer, { now, roundTripMs }: { now: number; roundTripMs: number }): void {
-    this.#state = step.state;
-    this.#next = step.next;
-    const events = this.#stats.count(step, answer, now, roundTripMs);
-    for (const event of events) this.#options.observe(event);
+  /** What came of a poll, for the view and as events. */
+  #move({ state, records, stale, isNotReady, next }: Step, { answer, now, roundTripMs }: PollResult): void {
+    const { source, failures: failed } = this.#state;
+    const { observe } = this.#options;
+    this.#state = state;
+    this.#next = next;
+    if (isNotReady === true) return;
+    if (answer.kind === 'error') {
+      const { reason } = answer;
+      this.#error = reason;
+      observe({ kind: 'poll failed', source, reason, failures: state.failures, retryInMs: next.delayMs });
+      return;
+    }
+    this.#roundTripMs = roundTripMs;
+    observe({ kind: 'polled', source, tail: next.tail, intervalMs: next.delayMs, roundTripMs });
+    if (failed > 0) observe({ kind: 'poll recovered', source, failures: failed });
+    if (stale === true) {
+      this.#staleAnswers += 1;
+      observe({ kind: 'stale answer', source });
+    }
+    for (const record of records) if ('gap' in record) this.#countGap(record.gap);
+    this.#countLines(
+      records.flatMap((record) => ('gap' in record ? [] : [record.line])),
+      now,
+    );
+  }
+
+  #countGap({ reason, lost_min: lostMin, lost_estimate: lostEstimate }: Gap): void {
+    this.#gaps[reason] += 1;
+    // Lines of a handover wait with the replica that took them.
+    if (reason !== 'handover') this.#lostEstimate += lostEstimate ?? 0;
+    if (lostEstimate === null) this.#unknownGaps += 1;
+    this.#options.observe({ kind: 'gap', source: this.#state.source, reason, lostMin, lostEstimate });
+  }
+
+  #countLines(lines: readonly string[], at: number): void {
+    if (lines.length === 0) return;
+    const bytes = lines.reduce((sum, line) => sum + Buffer.byteLength(line), 0);
+    this.#lines += lines.length;
+    this.#bytes += bytes;
+    this.#lastLines = [...this.#lastLines, ...lines.slice(-LAST_LINES).map(standalone)].slice(-LAST_LINES);
+    this.#lastLineAt = at;
+    this.#options.observe({ kind: 'lines', source: this.#state.source, lines: lines.length, bytes, at });
   }
 }
 
 function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
+}
+
+/** Characters of answers. */
+const MOST = 8 * 2 ** 20;
+/** Short answers neither wait nor count: a log keeps its pace while others are read from their beginning. */
+const SHORT = 64 * 2 ** 10;
+/** What takes longer no longer counts, ms: groups without an answer must not hold up the others. */
+const LONGEST_MS = 5_000;
+
+interface Waiting {
+  readonly chars: () => number;
+  readonly start: (chars: number) => void;
+}
+
+/**
+ * Bounds how much is under way at once, over all logs. Hundreds of whole logs that arrive together would block the event
+ * loop for many seconds, and the heart would take the process for dead.
+ */
+export class PollsUnderWay {
+  readonly #clock: Clock;
+  /** In the order they came. */
+  readonly #waiting = new Set<Waiting>();
+  #chars = 0;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /**
+   * Waits for room, or until the signal aborts.
+   *
+   * @param chars Expected length of the answer, which grows while it waits.
+   * @returns Gives the room back.
+   */
+  async enter(chars: () => number, signal: AbortSignal): Promise<() => void> {
+    if (chars() <= SHORT) return () => {};
+    const turn = Promise.withResolvers<number | undefined>();
+    const mine = { chars, start: turn.resolve };
+    this.#waiting.add(mine);
+    this.#startNext();
+    const leave = (): void => {
+      this.#waiting.delete(mine);
+      turn.resolve(undefined);
+    };
+    signal.addEventListener('abort', leave, { once: true });
+    const held = await turn.promise;
+    signal.removeEventListener('abort', leave);
+    return held === undefined ? () => {} : this.#held(held);
+  }
+
+  #held(chars: number): () => void {
+    const over = new AbortController();
+    const release = (): void => {
+      if (over.signal.aborted) return;
+      over.abort();
+      this.#chars -= chars;
+      this.#startNext();
+    };
+    this.#clock.sleep(LONGEST_MS, over.signal).then(release, () => {});
+    return release;
+  }
+
+  /** An answer that is alone may have any length. */
+  #startNext(): void {
+    const [next] = this.#waiting;
+    if (next === undefined) return;
+    const chars = next.chars();
+    if (this.#chars > 0 && this.#chars + chars > MOST) return;
+    this.#waiting.delete(next);
+    this.#chars += chars;
+    next.start(chars);
+    this.#startNext();
+  }
 }

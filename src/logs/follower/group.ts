@@ -4,9 +4,8 @@
  */
 import { LIMITS } from '../../contract/limits.ts';
 import { backoffMs } from '../../time/backoff.ts';
-import { microsFormatter, originOf, type Gap, type LogRecord } from '../record.ts';
-import type { Refusal, TailAnswer } from '../answer.ts';
-import type { LogSource } from '../source.ts';
+import { type Gap, type LogRecord, type LogSource, microsFormatter, originOf } from '../record.ts';
+import { lastState, readText, type Refusal, type TailAnswer, type Text } from '../answer.ts';
 import { isWaiting } from './last-line.ts';
 import {
   bytesToAsk,
@@ -40,7 +39,6 @@ import {
   type Sighting,
   type Stream,
 } from './stream.ts';
-import { lastState, readText, type Text } from '../text.ts';
 
 export type LogStart = 'all' | 'end';
 

@@ -2,7 +2,7 @@
  * The last line of a log while it has no end. If the service ends its lines, this line waits until it is ended. If the
  * service never ends the last line, it counts when another line follows, or when it has rested.
  */
-import { standalone, type Text } from '../text.ts';
+import { standalone, type Text } from '../answer.ts';
 
 export interface Pending {
   readonly text: string;

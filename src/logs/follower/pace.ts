@@ -1,8 +1,7 @@
 /**
  * How often to ask, and for how much, and in what unit. The rate and the round trip are remembered as peaks that fade.
  */
-import type { Refusal } from '../answer.ts';
-import type { Text } from '../text.ts';
+import type { Refusal, Text } from '../answer.ts';
 
 export interface Pace {
   /** A fading peak per second. */

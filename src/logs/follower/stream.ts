@@ -3,7 +3,7 @@ import { LIMITS } from '../../contract/limits.ts';
 import { BROKEN_BITS, compare, CAPPED_LINES, merged, SURE_BITS, type Comparison } from './compare.ts';
 import { lastLineAfter, pendingOf, withoutBegun, type Lines, type Pending } from './last-line.ts';
 import type { Gap } from '../record.ts';
-import { standalone, type Text } from '../text.ts';
+import { standalone, type Text } from '../answer.ts';
 
 /** The known lines, as hashes. */
 export interface Window {
@@ -124,16 +124,20 @@ interface View {
   readonly isBroken: boolean;
 }
 
-/** The verdict on a view: it tells too little, is older, is of another log, or continues the log. */
+/**
+ * The verdict on a view. The order of the questions matters: a view that tells too little answers none of the others; the
+ * log before this one would seem to be a new one, or to continue this one; and only of one log can a view be older.
+ */
 export function take(stream: Stream, sighting: Sighting): ViewResult {
   const view = viewOf(stream, sighting);
-  const { found, isBroken } = view;
   if (needsMore(stream, sighting, view)) return { kind: 'widen', stream };
   if (isOfPrevious(stream, sighting, view)) return { kind: 'held', stream };
-  if (isBroken) return broken(stream, sighting, view.isFull || looksCapped(stream, sighting.text));
-  // Late lines of an older view are taken from an answer that has all known lines.
-  const isOlder = found.gone > 0 && found.fresh.length === found.late;
-  return isOlder ? older(stream, sighting, view) : continued(stream, sighting, view);
+  if (view.isBroken) {
+    // More lines came than a full view holds. Before a whole view, the log began again.
+    const isFull = view.isFull || looksCapped(stream, sighting.text);
+    return isFull ? overrun(stream, sighting) : reset(stream, sighting);
+  }
+  return isOlder(view) ? older(stream, sighting, view) : continued(stream, sighting, view);
 }
 
 function viewOf({ window, isWhole, cap, largest = 0 }: Stream, sighting: Sighting): View {
@@ -148,22 +152,6 @@ function viewOf({ window, isWhole, cap, largest = 0 }: Stream, sighting: Sightin
   return { isFull, seen, found, isSure, isBroken: !isFirst && found.bits <= BROKEN_BITS };
 }
 
-function needsMore({ isDoubted }: Stream, sighting: Sighting, { isBroken, isSure }: View): boolean {
-  if (!sighting.isFull) return false;
-  return isBroken ? sighting.canWiden : !isSure && !isDoubted && sighting.canWidenForDoubt;
-}
-
-function older(stream: Stream, sighting: Sighting, { isFull, found }: View): ViewResult {
-  const lines = sighting.text.lines.length;
-  const grows = lines >= (stream.shorter?.lines ?? 0);
-  const views = grows ? (stream.shorter?.views ?? 0) + 1 : 1;
-  const after = { ...stream, shorter: { views, lines } };
-  const isOdd = found.late > 0 || views >= ODD_VIEWS;
-  if (isOdd && sighting.isFull && sighting.canWiden) return { kind: 'widen', stream: after };
-  if (isFull || !isAnother(after, found, sighting.now)) return { kind: 'held', stream: after };
-  return broken(stream, sighting, isFull);
-}
-
 /** By the rate the view should not reach the known lines, or bring so much: a few lines may join the two by chance. */
 function isSurprising({ fresh }: Comparison, seen: Float64Array, { most }: Sighting): boolean {
   return most > seen.length || fresh.length > most + LEAP_LINES;
@@ -175,10 +163,9 @@ function reachesCap(cap: Stream['cap'], { lines, bytes }: Text): boolean {
   return cap !== undefined && (lines.length >= NEARLY * cap.lines || bytes >= NEARLY * cap.bytes);
 }
 
-/** A new log is seldom as long as the one before. A service that caps its answers, at so much or more, gives as much. */
-function looksCapped({ size, window }: Stream, { lines, bytes }: Text): boolean {
-  const isAsLong = size === undefined ? lines.length >= window.hashes.length : bytes >= size;
-  return isAsLong && (lines.length >= LEAST_CAP.lines || bytes >= LEAST_CAP.bytes);
+function needsMore({ isDoubted }: Stream, sighting: Sighting, { isBroken, isSure }: View): boolean {
+  if (!sighting.isFull) return false;
+  return isBroken ? sighting.canWiden : !isSure && !isDoubted && sighting.canWidenForDoubt;
 }
 
 /** It shows the log before this one. In a crash loop in the same words, that seems to continue this one, in one leap. */
@@ -192,6 +179,28 @@ function isOfPrevious(
   if (!isBroken && !isLeap) return false;
   const hashes = Float64Array.from(previous.hashes);
   return compare(hashes, seen, { isFull, isWhole: false }).bits >= SURE_BITS;
+}
+
+/** A new log is seldom as long as the one before. A service that caps its answers, at so much or more, gives as much. */
+function looksCapped({ size, window }: Stream, { lines, bytes }: Text): boolean {
+  const isAsLong = size === undefined ? lines.length >= window.hashes.length : bytes >= size;
+  return isAsLong && (lines.length >= LEAST_CAP.lines || bytes >= LEAST_CAP.bytes);
+}
+
+/** It lacks the end, and brings at most late lines. Those are taken from an answer that has all known lines. */
+function isOlder({ found }: View): boolean {
+  return found.gone > 0 && found.fresh.length === found.late;
+}
+
+function older(stream: Stream, sighting: Sighting, { isFull, found }: View): ViewResult {
+  const lines = sighting.text.lines.length;
+  const grows = lines >= (stream.shorter?.lines ?? 0);
+  const views = grows ? (stream.shorter?.views ?? 0) + 1 : 1;
+  const after = { ...stream, shorter: { views, lines } };
+  const isOdd = found.late > 0 || views >= ODD_VIEWS;
+  if (isOdd && sighting.isFull && sighting.canWiden) return { kind: 'widen', stream: after };
+  if (isFull || !isAnother(after, found, sighting.now)) return { kind: 'held', stream: after };
+  return reset(stream, sighting);
 }
 
 /** A whole view that lacks known lines is of another log in the same words, and not of a backend that lags. */
@@ -252,11 +261,6 @@ function lesser(cap: Stream['cap'], { lines, bytes }: Text): NonNullable<Stream[
     lines: Math.min(cap?.lines ?? Infinity, lines.length),
     bytes: Math.min(cap?.bytes ?? Infinity, bytes),
   };
-}
-
-/** Nothing joins the two. A full view means that more lines came than it holds; a whole view, that the log began again. */
-function broken(stream: Stream, sighting: Sighting, isFull: boolean): ViewResult {
-  return isFull ? overrun(stream, sighting) : reset(stream, sighting);
 }
 
 /** Nothing that is known is of the log that begins here. */

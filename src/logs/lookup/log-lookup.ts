@@ -6,15 +6,7 @@ import { backoffMs } from '../../time/backoff.ts';
 import { within, type Clock } from '../../time/clock.ts';
 import { Repeating } from '../../time/repeating.ts';
 import type { LogListener } from '../events.ts';
-import type { LogSource } from '../source.ts';
-import {
-  afterList,
-  followedLogs,
-  missingEndpoints,
-  NOTHING_KNOWN,
-  type ListedLog,
-  type WantedLog,
-} from './wanted.ts';
+import type { LogSource } from '../record.ts';
 
 export interface LogLookupOptions {
   readonly kind: LogSource['kind'];
@@ -109,4 +101,67 @@ export class LogLookup {
 function without(sources: readonly LogSource[], others: readonly LogSource[]): LogSource[] {
   const known = new Set(others.map((source) => JSON.stringify(source)));
   return sources.filter((source) => !known.has(JSON.stringify(source)));
+}
+
+export type WantedLog =
+  | { readonly by: 'id'; readonly id: number }
+  /** The endpoint of that name, or all groups that make workers for it. */
+  | { readonly by: 'name'; readonly name: string }
+  | { readonly by: 'all' };
+
+/** A row of a list: a worker group, or an endpoint. */
+export interface ListedLog {
+  readonly id: number;
+  /** Of the endpoint; for a worker group, of the endpoint that it serves. */
+  readonly endpoint_name?: string | null | undefined;
+}
+
+/** By id. */
+type KnownLogs = ReadonlyMap<
+  number,
+  {
+    /** undefined if the list does not say it. */
+    readonly endpoint: string | undefined;
+    /** Lists in a row that did not have it. */
+    readonly missed: number;
+  }
+>;
+
+export const NOTHING_KNOWN: KnownLogs = new Map();
+
+/** A list without a log may be a fault of the service; so many in a row are not. */
+const LISTS_TO_BE_GONE = 2;
+
+export function afterList(known: KnownLogs, listed: readonly ListedLog[]): KnownLogs {
+  const missing = [...known].flatMap(([id, one]) =>
+    one.missed + 1 < LISTS_TO_BE_GONE ? [[id, { ...one, missed: one.missed + 1 }] as const] : [],
+  );
+  const there = listed.map(
+    ({ id, endpoint_name }) =>
+      [id, { endpoint: endpoint_name ?? known.get(id)?.endpoint, missed: 0 }] as const,
+  );
+  return new Map([...missing, ...there]);
+}
+
+/** By id, ascending. A worker group that is wanted by its id needs no list. */
+export function followedLogs(
+  kind: LogSource['kind'],
+  wanted: readonly WantedLog[],
+  known: KnownLogs,
+): readonly LogSource[] {
+  const needsList = kind === 'endpoint';
+  const unlisted = wanted.flatMap((one) => (one.by === 'id' && !needsList ? [one.id] : []));
+  const listed = [...known].filter(([id, { endpoint }]) =>
+    wanted.some((one) => one.by === 'all' || (one.by === 'id' ? one.id === id : one.name === endpoint)),
+  );
+  const ids = new Set([...unlisted, ...listed.map(([id]) => id)]);
+  return [...ids]
+    .sort((a, b) => a - b)
+    .map((id) => (needsList ? { kind, id, name: known.get(id)?.endpoint ?? `#${id}` } : { kind, id }));
+}
+
+/** Wanted endpoints that the list lacks, or for which it has no group. */
+function missingEndpoints(wanted: readonly WantedLog[], known: KnownLogs): readonly string[] {
+  const there = new Set(Array.from(known.values(), ({ endpoint }) => endpoint));
+  return wanted.flatMap((one) => (one.by === 'name' && !there.has(one.name) ? [one.name] : []));
 }

@@ -7,7 +7,6 @@ import { chmod, open, readdir, rename, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
-import { FILE_MODE } from './regular-file.ts';
 
 export interface ArchivesOptions {
   /** The file that is rotated. */
@@ -16,6 +15,8 @@ export interface ArchivesOptions {
   readonly maxFiles: number;
 }
 
+/** Of a new file: what workers print is private, until its owner sets another mode. */
+export const FILE_MODE = 0o600;
 const PARTIAL = '.gz.partial';
 const PERMISSIONS = 0o777;
 

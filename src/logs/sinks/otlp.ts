@@ -5,12 +5,17 @@
  * Not the official exporter: it reports a partial success as a success, so rejected records are counted nowhere, and it
  * hides a Retry-After that is longer than its own timeout. Its serializer and its reader of answers are used.
  */
-import type { Batch } from '../spool/batch.ts';
+import { promisify } from 'node:util';
+import { gzip } from 'node:zlib';
+import { JsonLogsSerializer, ProtobufLogsSerializer } from '@opentelemetry/otlp-transformer';
+import type { Dispatcher } from 'undici';
+import { createDirectAgent, request } from '../../client/transport/undici.ts';
+import { readBody } from '../../wire/body.ts';
+import { retryAfterMs } from '../../wire/rate-limit.ts';
 import type { LogRecord } from '../record.ts';
-import { acceptanceOf, busy, isRefusal, messageOf, type ReceiverAnswer } from './otlp-answer.ts';
-import { otlpPoster } from './otlp-poster.ts';
-import { StreamTimes } from './otlp-records.ts';
-import { ALL_ACCEPTED, type Acceptance, type Sink } from './sink.ts';
+import type { Batch } from '../spool/spool-database.ts';
+import { StreamTimes, toOtlpRecords } from './otlp-records.ts';
+import { type Acceptance, ALL_ACCEPTED, type Sink, SinkBusy } from './sink.ts';
 
 export interface OtlpSinkOptions {
   /** Base address, or the whole one with `/v1/logs`. */
@@ -39,8 +44,7 @@ const CEILING_GROWTH = 1.02;
 const MOST_REFUSALS = 16;
 
 export function otlpSink(options: OtlpSinkOptions): Sink {
-  const { endpoint, headers, timeoutMs = TIMEOUT_MS, now = Date.now } = options;
-  const poster = otlpPoster({ endpoint, headers, timeoutMs, times: new StreamTimes(now) });
+  const poster = otlpPoster(options);
 
   /** What came of the batch so far. After a failure the pump gives it again, as a whole. */
   let underway: Underway = begin([]);
@@ -140,4 +144,152 @@ function begin(records: readonly LogRecord[]): Underway {
 function added(before: Underway, more: Acceptance, change: Partial<Underway>): Underway {
   const rejected = before.acceptance.rejected + more.rejected;
   return { ...before, ...change, acceptance: { ...before.acceptance, ...more, rejected } };
+}
+
+const ENCODINGS = {
+  protobuf: { contentType: 'application/x-protobuf', serializer: ProtobufLogsSerializer, other: 'json' },
+  json: { contentType: 'application/json', serializer: JsonLogsSerializer, other: 'protobuf' },
+} as const;
+type Encoding = keyof typeof ENCODINGS;
+
+const UNKNOWN_ENCODING = 415;
+const MAX_ANSWER_BYTES = 64 * 1024;
+const compress = promisify(gzip);
+
+/** Sends records in an encoding that the receiver knows. */
+function otlpPoster({ endpoint, headers, timeoutMs = TIMEOUT_MS, now = Date.now }: OtlpSinkOptions) {
+  const times = new StreamTimes(now);
+  const url = logsUrl(endpoint);
+  const agent = createDirectAgent({
+    connections: 1,
+    allowH2: false,
+    keepAliveTimeout: 4_000,
+    connect: { timeout: timeoutMs },
+  });
+  // The protocol's default, and cheaper. A receiver that knows only JSON answers 415.
+  let encoding: Encoding = 'protobuf';
+
+  async function post(records: readonly LogRecord[], signal: AbortSignal): Promise<ReceiverAnswer> {
+    const answer = await postAs(encoding, records, signal);
+    if (answer.status !== UNKNOWN_ENCODING) return answer;
+    const { other } = ENCODINGS[encoding];
+    const second = await postAs(other, records, signal);
+    // A server that answers 415 to both is not a receiver.
+    if (isAccepted(second)) encoding = other;
+    return second;
+  }
+
+  async function postAs(
+    wanted: Encoding,
+    records: readonly LogRecord[],
+    signal: AbortSignal,
+  ): Promise<ReceiverAnswer> {
+    const { contentType, serializer } = ENCODINGS[wanted];
+    const body = serializer.serializeRequest(toOtlpRecords(records, times));
+    if (body === undefined) throw new Error('the records could not be encoded');
+    const response = await request(agent, {
+      origin: url.origin,
+      path: url.pathname,
+      method: 'POST',
+      headers: {
+        'user-agent': 'pilotlight',
+        ...headers,
+        'content-type': contentType,
+        'content-encoding': 'gzip',
+      },
+      body: await compress(body),
+      signal: AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]),
+    });
+    return { status: response.statusCode, headers: response.headers, body: await beginningOf(response) };
+  }
+
+  return { post, close: () => agent.destroy() };
+}
+
+/** The status says it all: records that were taken must not be sent again if the body is long, cut or never ends. */
+async function beginningOf({ body }: Dispatcher.ResponseData): Promise<Buffer> {
+  try {
+    return (await readBody(body as AsyncIterable<Buffer>, MAX_ANSWER_BYTES)).bytes;
+  } catch {
+    return Buffer.alloc(0);
+  }
+}
+
+function logsUrl(endpoint: string): URL {
+  const url = new URL(endpoint);
+  if (!url.pathname.endsWith('/v1/logs')) url.pathname = `${url.pathname.replace(/\/$/, '')}/v1/logs`;
+  return url;
+}
+
+export interface ReceiverAnswer {
+  readonly status: number;
+  readonly headers: Dispatcher.ResponseData['headers'];
+  readonly body: Buffer;
+}
+
+/**
+ * Refusals that may be about the records, or their number: half of them are sent then, until the bad one is alone. A wrong
+ * address answers so too (a TLS port answers 400 to plain HTTP): a record is bad only if the receiver takes others.
+ */
+const REFUSED_CONTENT: ReadonlySet<number> = new Set([400, 413, 422]);
+
+export function isRefusal({ status }: ReceiverAnswer): boolean {
+  return REFUSED_CONTENT.has(status);
+}
+
+/** An HTML page is not from the receiver, but a login page or another program at that address. */
+export function isAccepted(answer: ReceiverAnswer): boolean {
+  return answer.status >= 200 && answer.status < 300 && !isPage(answer);
+}
+
+/**
+ * Other failures say nothing against the records, which wait in the spool: a busy receiver recovers, and 401, 403, 404 or
+ * a redirect wait for a person. OTLP/HTTP would have the records dropped for all but 429, 502, 503 and 504 (specification,
+ * "Failures"): right for telemetry that an application must get rid of, not for lines in a bounded spool.
+ *
+ * @param sent Records of the request. @throws SinkBusy if a repetition may help.
+ */
+export function acceptanceOf(answer: ReceiverAnswer, sent: number): Acceptance {
+  if (!isAccepted(answer)) throw busy(answer);
+  return partialAcceptance(answer, sent);
+}
+
+export function busy(answer: ReceiverAnswer): SinkBusy {
+  const { status, headers } = answer;
+  const isTemporary = status >= 500 || status === 408 || status === 429;
+  const advice = isTemporary ? undefined : 'check PILOTLIGHT_OTLP_ENDPOINT and PILOTLIGHT_OTLP_HEADERS';
+  return new SinkBusy(messageOf(answer), { retryAfterMs: retryAfterMs(headers, Date.now()), advice });
+}
+
+/** A receiver may refuse some records of a batch for good: it says how many, not which. */
+function partialAcceptance({ headers, body }: ReceiverAnswer, sent: number): Acceptance {
+  const isJson = String(headers['content-type'] ?? '').includes('json');
+  const serializer = isJson ? JsonLogsSerializer : ProtobufLogsSerializer;
+  const { partialSuccess } = parsed(() => serializer.deserializeResponse(body));
+  // JSON has 64-bit integers as strings, contrary to the package's type.
+  const told: unknown = partialSuccess?.rejectedLogRecords;
+  const rejected = Math.min(sent, Math.max(0, Number(told ?? 0) || 0));
+  if (rejected === 0) return ALL_ACCEPTED;
+  return { rejected, message: partialSuccess?.errorMessage ?? 'the receiver gave no reason' };
+}
+
+type OtlpAnswer = ReturnType<typeof ProtobufLogsSerializer.deserializeResponse>;
+
+/** The status says that the batch was taken, also if the body cannot be read. */
+function parsed(parse: () => OtlpAnswer): OtlpAnswer {
+  try {
+    return parse() ?? {};
+  } catch {
+    return {};
+  }
+}
+
+export function messageOf({ status, headers, body }: ReceiverAnswer): string {
+  const isText = /json|text/.test(String(headers['content-type'] ?? ''));
+  const text = isText ? body.toString('utf8', 0, 200).trim() : '';
+  return `the receiver answered ${text === '' ? status : `${status}: ${text}`}`;
+}
+
+function isPage({ headers, body }: ReceiverAnswer): boolean {
+  return body.length > 0 && /html/i.test(String(headers['content-type'] ?? ''));
 }

@@ -16,7 +16,6 @@ import {
 import type { LogListener } from '../events.ts';
 import type { GroupProgress } from '../follower/group.ts';
 import type { LogRecord } from '../record.ts';
-import { createBatch, type Batch } from './batch.ts';
 import { ProgressTable } from './progress-table.ts';
 
 export interface SinkStanding {
@@ -338,5 +337,30 @@ function statements(db: DatabaseSync) {
     sinks: db.prepare('SELECT name, acknowledged, dropped FROM sink'),
     putSink: db.prepare('INSERT OR REPLACE INTO sink VALUES (?, ?, ?)'),
     removeSink: db.prepare('DELETE FROM sink WHERE name = ?'),
+  };
+}
+
+/** Records on their way to a sink, as bytes: most sinks write these, and make no string of each record. */
+export interface Batch {
+  /** Each record's JSON and a line's end, UTF-8. Always the same buffer. */
+  readonly bytes: Buffer;
+  /** Records. */
+  readonly count: number;
+  /** Each record's JSON, without a line's end. */
+  readonly lines: readonly string[];
+  readonly records: readonly LogRecord[];
+}
+
+export function createBatch({ bytes, count }: Pick<Batch, 'bytes' | 'count'>): Batch {
+  let records: readonly LogRecord[] | undefined;
+  return {
+    bytes,
+    count,
+    get lines() {
+      return bytes.toString().split('\n').slice(0, -1);
+    },
+    get records() {
+      return (records ??= this.lines.map((line) => JSON.parse(line)));
+    },
   };
 }

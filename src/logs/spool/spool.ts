@@ -19,8 +19,7 @@ import type { Clock } from '../../time/clock.ts';
 import type { LogListener } from '../events.ts';
 import { FORGOTTEN, type GroupProgress, type LogBeginning } from '../follower/group.ts';
 import type { LogRecord } from '../record.ts';
-import type { Batch } from './batch.ts';
-import { BATCH_BYTES, chunksOf, SpoolDatabase, type SinkStanding } from './spool-database.ts';
+import { type Batch, BATCH_BYTES, chunksOf, type SinkStanding, SpoolDatabase } from './spool-database.ts';
 
 /** A later process may use the records' numbers again. They are taken in `epoch`, which is above all that were used. */
 export class EpochOver extends PilotlightError {

@@ -1,6 +1,6 @@
 /** A thread of a search: runs trials over loads whose memory it shares. */
 import { parentPort, workerData } from 'node:worker_threads';
-import { RecordedLoad, type SharedLoad } from '../planner/load/load.ts';
+import { RecordedLoad, type SharedLoad } from '../planner/load.ts';
 import { runTrial, type Trial, type TrialGround } from '../planner/search/trial.ts';
 
 export interface SharedGround extends Omit<TrialGround, 'loads'> {

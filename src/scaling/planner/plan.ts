@@ -1,9 +1,10 @@
-/** Runs plans: one or several endpoint groups under a load that is read once. */
-import type { ResolvedParameters } from '../rules/findings.ts';
-import { RecordedLoad, type Arrival, type ArrivalStream } from './load/load.ts';
+/** Runs plans: one or several endpoint groups under a load that is read once, and what matters most to the outcome. */
+import type { ResolvedParameters } from '../rules/rules.ts';
+import { type Arrival, type ArrivalStream, RecordedLoad } from './load.ts';
 import { GroupModel } from './model/group.ts';
-import { PlanStats, type PlanResult } from './model/stats.ts';
-import type { PlanSettings } from './settings.ts';
+import { type PlanResult, PlanStats } from './model/stats.ts';
+import type { PlanSetting, PlanSettings } from './settings.ts';
+import type { Candidate } from './search/search-space.ts';
 
 /** An endpoint group with what is assumed of its workers and of the service. */
 export interface Scenario {
@@ -88,4 +89,73 @@ export function estimateOf(values: readonly number[]): Estimate {
   const variance = values.reduce((sum, value) => sum + (value - mean) ** 2, 0) / (count - 1);
   const half = student(count - 1) * Math.sqrt(variance / count);
   return { mean, low: mean - half, high: mean + half };
+}
+
+/** Measured or guessed assumptions, halved and doubled one at a time. Prices are known, and choices have no half. */
+const VARIED = [
+  'performance',
+  'startSeconds',
+  'coldStartSeconds',
+  'controlSeconds',
+  'loadWindowSeconds',
+  'scaleDownSeconds',
+  'destroySeconds',
+] as const satisfies readonly PlanSetting[];
+type VariedSetting = (typeof VARIED)[number];
+const FACTORS = [0.5, 2] as const;
+
+export type CostAndWait = Pick<Candidate, 'costPerHour' | 'p99Seconds'>;
+
+export interface Sensitivity {
+  readonly setting: VariedSetting;
+  readonly half: CostAndWait;
+  readonly double: CostAndWait;
+}
+
+/** In the order in which `sensitivityOf` takes the results. */
+export function variedScenarios(parameters: ResolvedParameters, settings: PlanSettings): readonly Scenario[] {
+  return variedOf(settings).flatMap((setting) =>
+    FACTORS.map((factor) => ({
+      parameters,
+      settings: { ...settings, [setting]: times(settings[setting], factor) },
+      series: false,
+    })),
+  );
+}
+
+/** The assumptions that move cost or p99 most come first. */
+export function sensitivityOf(usual: PlanResult, varied: readonly PlanResult[]): readonly Sensitivity[] {
+  const found = variedOf(usual.settings).map((setting, index): Sensitivity => {
+    const [half, double] = [varied[2 * index], varied[2 * index + 1]];
+    return { setting, half: costAndWaitOf(half ?? usual), double: costAndWaitOf(double ?? usual) };
+  });
+  return found.toSorted((one, other) => weightOf(usual, other) - weightOf(usual, one));
+}
+
+/** The largest factor of change. Differences of less than a second of waiting hardly count. */
+function weightOf(usual: PlanResult, { half, double }: Sensitivity): number {
+  const own = costAndWaitOf(usual);
+  const moved = (value: number, by: number) => Math.abs(Math.log(by / value));
+  return Math.max(
+    ...[half, double].flatMap(({ costPerHour, p99Seconds }) => [
+      own.costPerHour > 0 && costPerHour > 0 ? moved(own.costPerHour, costPerHour) : 0,
+      moved(own.p99Seconds + 1, p99Seconds + 1),
+    ]),
+  );
+}
+
+function variedOf(settings: PlanSettings): readonly VariedSetting[] {
+  return VARIED.filter((setting) => {
+    const value = settings[setting];
+    return typeof value !== 'number' || (value > 0 && value < Infinity);
+  });
+}
+
+function times(value: PlanSettings[VariedSetting], factor: number): PlanSettings[VariedSetting] {
+  if (typeof value === 'number') return value * factor;
+  return { least: value.least * factor, most: value.most * factor };
+}
+
+function costAndWaitOf({ cost, queueTime }: PlanResult): CostAndWait {
+  return { costPerHour: cost.perHour, p99Seconds: queueTime.p99 };
 }

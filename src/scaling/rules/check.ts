@@ -11,8 +11,13 @@ import {
 } from '../../contract/operations/serverless/endpoint-groups.ts';
 import { isRecord } from '../../contract/is-record.ts';
 import { nearestName } from '../../contract/text/nearest-name.ts';
-import { UNKNOWN_PARAMETER, type Finding, type ResolvedParameters, type WorkerFacts } from './findings.ts';
-import { RULES } from './rules.ts';
+import {
+  type Finding,
+  type ResolvedParameters,
+  RULES,
+  UNKNOWN_PARAMETER,
+  type WorkerFacts,
+} from './rules.ts';
 
 export const DEFAULT_FILLED_IN = 'default-filled-in';
 

@@ -6,7 +6,7 @@ import {
   type EmulatorOptions,
   type Seed,
 } from '../../../src/emulator/index.ts';
-import type { TroubleName } from '../../../src/fleet/troubles/detectors.ts';
+import type { TroubleName } from '../../../src/fleet/troubles/troubles.ts';
 import type { EndpointView } from '../../../src/fleet/view.ts';
 import { startTestDaemon, until, type TestDaemon } from '../../support/daemon.ts';
 import { VirtualClock } from '../../support/log-time.ts';

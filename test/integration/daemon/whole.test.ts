@@ -10,7 +10,7 @@ import { createLogger } from '../../../src/daemon/process/logger.ts';
 import { startEmulator, type Emulator } from '../../../src/emulator/index.ts';
 import { GrantOffice } from '../../../src/client/gate.ts';
 import type { DaemonMessage, HeartMessage } from '../../../src/heartbeat/process/link.ts';
-import { LineOutput } from '../../../src/logs/sinks/line-output.ts';
+import { LineOutput } from '../../../src/logs/sinks/stdout.ts';
 import { serviceOf } from '../../support/daemon.ts';
 import { describeWithRedis, startRedis, type RedisServer } from '../../support/redis.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';

@@ -11,8 +11,7 @@ import {
   type EmulatorOptions,
   type LoadInput,
 } from '../../../src/emulator/index.ts';
-import { generateLoad } from '../../../src/scaling/planner/load/generators.ts';
-import type { Arrival } from '../../../src/scaling/planner/load/load.ts';
+import { type Arrival, generateLoad } from '../../../src/scaling/planner/load.ts';
 import { Simulation } from '../../../src/scaling/planner/plan.ts';
 import type { PlanResult } from '../../../src/scaling/planner/model/stats.ts';
 import { resolveDefaults } from '../../../src/scaling/rules/check.ts';

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { createClient } from '../../../src/client/client.ts';
 import { UnauthorizedError } from '../../../src/client/errors.ts';
 import { startEmulator, type Emulator } from '../../../src/emulator/index.ts';
-import { createTailFetcher } from '../../../src/logs/follow/fetch-tail.ts';
+import { createTailFetcher } from '../../../src/logs/follow/pipeline.ts';
 import { pilotlight } from '../../support/console.ts';
 import { NOON, TFA_SEED } from '../../support/two-factor.ts';
 import { ask } from '../../support/public-client.ts';

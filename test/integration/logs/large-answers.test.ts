@@ -1,7 +1,7 @@
 /** Over a real socket, with the client as it ships, which takes no answer above 64 MiB. */
 import { expect, test } from 'vitest';
 import { createClient } from '../../../src/client/client.ts';
-import { createTailFetcher } from '../../../src/logs/follow/fetch-tail.ts';
+import { createTailFetcher } from '../../../src/logs/follow/pipeline.ts';
 import { advance, beginGroup, firstPoll } from '../../../src/logs/follower/group.ts';
 import { startRawLogServer } from '../../support/raw-log-server.ts';
 

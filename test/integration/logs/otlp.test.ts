@@ -4,7 +4,7 @@ import type { LogEvent } from '../../../src/logs/events.ts';
 import { memorySpool } from '../../support/memory-spool.ts';
 import { formatMicros, type LogRecord } from '../../../src/logs/record.ts';
 import { otlpSink, type OtlpSinkOptions } from '../../../src/logs/sinks/otlp.ts';
-import { startPump } from '../../../src/logs/sinks/pump.ts';
+import { startPump } from '../../../src/logs/sinks/sink.ts';
 import { until } from '../../support/daemon.ts';
 import { batchOf, NEVER, numbers, progressAt, record } from '../../support/log-records.ts';
 import { VirtualClock } from '../../support/log-time.ts';

@@ -1,7 +1,7 @@
 /** What the loads of workers mean: pictures of looks, one column each, and what is said after them. */
 import { describe, expect, test } from 'vitest';
 import type { Worker } from '../../../src/contract/operations/serverless/workers.ts';
-import { loadAfter, loadOfAll, meaningOf, type LoadRecord } from '../../../src/fleet/load/meaning.ts';
+import { loadAfter, loadOfAll, type LoadRecord, meaningOf } from '../../../src/fleet/workers/reports.ts';
 
 type Fields = 'cur_load' | 'new_load' | 'cur_perf' | 'reqs_working';
 

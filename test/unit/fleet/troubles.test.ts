@@ -2,7 +2,7 @@
 import { afterEach, expect, test } from 'vitest';
 import type { Worker } from '../../../src/contract/operations/serverless/workers.ts';
 import type { ListedEndpoint } from '../../../src/fleet/discovery/endpoints.ts';
-import type { TroubleName } from '../../../src/fleet/troubles/detectors.ts';
+import type { TroubleName } from '../../../src/fleet/troubles/troubles.ts';
 import { FleetWorld } from '../../support/fleet-world.ts';
 
 /** What the service answers, minutes after the watch began. */

@@ -1,10 +1,11 @@
 /** The load that the flags describe: a trace, or one made up. */
 import {
-  GENERATOR_DEFAULTS,
+  type Arrival,
+  type ArrivalStream,
   generateLoad,
+  GENERATOR_DEFAULTS,
   type RequestSizes,
-} from '../../../scaling/planner/load/generators.ts';
-import type { Arrival, ArrivalStream } from '../../../scaling/planner/load/load.ts';
+} from '../../../scaling/planner/load.ts';
 import { InputError } from '../../command-error.ts';
 import { kebab } from '../../operations/flags.ts';
 import type { PlanFlags } from '../flags.ts';

@@ -6,7 +6,7 @@ import { createGunzip } from 'node:zlib';
 import { isRecord } from '../../../contract/is-record.ts';
 import { InputError } from '../../command-error.ts';
 import { parseObject } from '../../json-input.ts';
-import type { Arrival, ArrivalStream } from '../../../scaling/planner/load/load.ts';
+import type { Arrival, ArrivalStream } from '../../../scaling/planner/load.ts';
 import {
   chooseColumns,
   parseTime,

@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import { PilotlightError } from '../../../contract/pilotlight-error.ts';
 import type { LogEvent } from '../../../logs/events.ts';
-import type { LogSource } from '../../../logs/source.ts';
+import type { LogSource } from '../../../logs/record.ts';
 import { NewerFile } from '../../../storage/database-file.ts';
 import { troubleLevel } from '../../../time/backoff.ts';
 

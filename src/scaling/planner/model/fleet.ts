@@ -1,9 +1,8 @@
 /** Starts and stops the workers of a group. A place may be used by one worker after another. */
-import type { Demand } from './demand.ts';
-import { NumberHeap } from './number-heap.ts';
-import type { Random } from '../load/random.ts';
+import type { Demand } from './control-loop.ts';
+import { isShort, NumberHeap, STATE, type State, Workers } from './workers.ts';
+import type { Random } from '../load.ts';
 import type { PlanSettings } from '../settings.ts';
-import { isShort, STATE, Workers, type State } from './workers.ts';
 
 const NOTHING_WANTED: Demand = { hotCapacity: 0, hotWorkers: 0, totalCapacity: 0, totalWorkers: 0 };
 

@@ -3,15 +3,12 @@
  * is deterministic: all chance comes from the seed. A queue time is known as soon as a worker takes the
  * request, so running requests need no event.
  */
-import type { ResolvedParameters } from '../../rules/findings.ts';
-import { createRandom, type Random } from '../load/random.ts';
+import type { ResolvedParameters } from '../../rules/rules.ts';
+import { createRandom, type Random } from '../load.ts';
 import type { PlanSettings } from '../settings.ts';
-import { ControlLoop } from './control-loop.ts';
-import { demandFor, NOTHING_OBSERVED, type Demand, type Observation } from './demand.ts';
+import { ControlLoop, type Demand, demandFor, NOTHING_OBSERVED, type Observation } from './control-loop.ts';
 import { Fleet, type FleetTotals, type Whereabouts, type WorkerState } from './fleet.ts';
-import type { WorkerCounts } from './time-series.ts';
-import { STATE, type State } from './workers.ts';
-import { longer } from './number-heap.ts';
+import { longer, STATE, type State, type WorkerCounts } from './workers.ts';
 
 export interface Decision {
   readonly observed: Observation;

@@ -1,10 +1,9 @@
 /** Counts requests, work, queue times and workers of a plan. */
-import type { ResolvedParameters } from '../../rules/findings.ts';
+import type { ResolvedParameters } from '../../rules/rules.ts';
 import type { FleetTotals } from './fleet.ts';
 import type { GroupObserver } from './group.ts';
-import { QUEUE_TIME_RELATIVE_ERROR, QueueTimes } from './queue-times.ts';
 import type { PlanSettings } from '../settings.ts';
-import { addSeconds, TimeSeries, type WorkerCounts } from './time-series.ts';
+import type { WorkerCounts } from './workers.ts';
 
 /** What a plan says. Plain data: `pilotlight plan --json` prints it as it is. */
 export type PlanResult = Readonly<ReturnType<PlanStats['result']>>;
@@ -108,6 +107,16 @@ export class PlanStats implements GroupObserver {
   }
 }
 
+const COUNTS = ['hot', 'cold', 'starting', 'capacity'] as const satisfies readonly (keyof WorkerCounts)[];
+
+export function addSeconds(
+  sums: Record<keyof WorkerCounts, number>,
+  workers: WorkerCounts,
+  seconds: number,
+): void {
+  for (const count of COUNTS) sums[count] += workers[count] * seconds;
+}
+
 export function costOf(
   { hot, cold, starting }: Omit<WorkerCounts, 'capacity'>,
   { priceHot, priceCold, priceStarting }: PlanSettings,
@@ -117,4 +126,186 @@ export function costOf(
 
 function ratio(part: number, whole: number): number {
   return whole === 0 ? 0 : part / whole;
+}
+
+const SMALLEST_SECONDS = 1e-4;
+const GROWTH = 1.01;
+const LOG_GROWTH = Math.log(GROWTH);
+/** Up to 10^8 seconds, three years. Longer times share the last bucket. */
+const QUEUE_TIME_BUCKETS = Math.ceil(Math.log(1e8 / SMALLEST_SECONDS) / LOG_GROWTH) + 1;
+/** Largest relative error of a percentile above `SMALLEST_SECONDS`; below, it counts as zero. */
+export const QUEUE_TIME_RELATIVE_ERROR = (GROWTH - 1) / (GROWTH + 1);
+
+/** Bucket 0 means no queue. */
+function queueTimeBucket(seconds: number): number {
+  if (seconds <= SMALLEST_SECONDS) return 0;
+  const bucket = Math.ceil(Math.log(seconds / SMALLEST_SECONDS) / LOG_GROWTH);
+  return bucket < QUEUE_TIME_BUCKETS ? bucket : QUEUE_TIME_BUCKETS - 1;
+}
+
+/** The longest queue time of the same bucket. */
+export function longestLike(seconds: number): number {
+  return SMALLEST_SECONDS * GROWTH ** queueTimeBucket(seconds);
+}
+
+/** The middle of a bucket `width` buckets wide, in seconds. */
+function queueTimeOf(bucket: number, width = 1): number {
+  if (bucket <= 0) return 0;
+  const upper = SMALLEST_SECONDS * GROWTH ** bucket;
+  return (upper * 2) / (GROWTH ** width + 1);
+}
+
+function bucketOfQuantile(counts: Float64Array, total: number, quantile: number): number {
+  const rank = Math.max(1, Math.ceil(quantile * total));
+  let seen = 0;
+  for (let bucket = 0; bucket < counts.length; bucket += 1) {
+    seen += counts[bucket] as number;
+    if (seen >= rank) return bucket;
+  }
+  return -1;
+}
+
+/**
+ * Queue times in fixed memory: buckets grow by 1%, so any percentile is within 0.5% (the idea of DDSketch: Masson, Rim,
+ * Lee, VLDB 2019). Mean and maximum are exact.
+ */
+export class QueueTimes {
+  readonly #counts = new Float64Array(QUEUE_TIME_BUCKETS);
+  count = 0;
+  max = 0;
+  #sum = 0;
+
+  get mean(): number {
+    return this.count === 0 ? 0 : this.#sum / this.count;
+  }
+
+  /** Returns its bucket. */
+  record(seconds: number, weight = 1): number {
+    const bucket = queueTimeBucket(seconds);
+    this.#counts[bucket] = (this.#counts[bucket] as number) + weight;
+    this.count += weight;
+    this.#sum += weight * seconds;
+    if (seconds > this.max) this.max = seconds;
+    return bucket;
+  }
+
+  /** Share of the requests that waited longer, as precisely as `quantile`; 0 when nothing was recorded. */
+  shareAbove(seconds: number): number {
+    if (this.max <= seconds) return 0;
+    // The middle of the bucket decides, as it does for a percentile.
+    const own = queueTimeBucket(seconds);
+    const from = queueTimeOf(own) > seconds ? own : own + 1;
+    return this.#counts.subarray(from).reduce((sum, count) => sum + count, 0) / this.count;
+  }
+
+  /** Seconds; 0 when nothing was recorded. */
+  quantile(quantile: number): number {
+    const bucket = bucketOfQuantile(this.#counts, this.count, quantile);
+    return Math.min(queueTimeOf(bucket), this.max);
+  }
+}
+
+const INTERVALS = 400;
+const FIRST_WIDTH_SECONDS = 1;
+/** Queue times of one interval are within 5%, coarser than those of the whole. */
+const COARSE = 10;
+const COARSE_BUCKETS = Math.ceil(QUEUE_TIME_BUCKETS / COARSE) + 1;
+
+/** Each array has one element an interval; the last interval may be shorter. */
+export type PlanSeries = Readonly<ReturnType<TimeSeries['read']>>;
+
+/** Columns of an interval: sums over time, then counts of queue times. */
+const SUMS = { work: 0, hot: 1, cold: 2, starting: 3, capacity: 4 } as const;
+type Sum = keyof typeof SUMS;
+const QUEUE_TIMES = Object.keys(SUMS).length;
+const COLUMNS = QUEUE_TIMES + COARSE_BUCKETS;
+
+/**
+ * What happened over time, in a fixed number of intervals. When time runs past the last one, neighbours are
+ * merged and each interval becomes twice as long.
+ */
+export class TimeSeries {
+  #width = FIRST_WIDTH_SECONDS;
+  readonly #cells = new Float64Array(INTERVALS * COLUMNS);
+
+  addWork(atSeconds: number, work: number): void {
+    this.#add(SUMS.work, this.#indexOf(atSeconds), work);
+  }
+
+  /** Counted in the interval of the request's arrival. */
+  addQueueTime(arrivedSeconds: number, bucket: number): void {
+    this.#add(QUEUE_TIMES + Math.ceil(bucket / COARSE), this.#indexOf(arrivedSeconds), 1);
+  }
+
+  addWorkers(fromSeconds: number, toSeconds: number, workers: WorkerCounts): void {
+    // The last interval first: it may double the width.
+    this.#indexOf(toSeconds);
+    let from = fromSeconds;
+    for (let index = this.#indexOf(from); from < toSeconds; index += 1) {
+      const to = Math.min(toSeconds, (index + 1) * this.#width);
+      for (const count of COUNTS) this.#add(SUMS[count], index, workers[count] * (to - from));
+      from = to;
+    }
+  }
+
+  /** Prices per hour. */
+  read(endSeconds: number, prices: { hot: number; cold: number; starting: number }) {
+    const count = Math.min(INTERVALS, Math.max(1, Math.ceil(endSeconds / this.#width)));
+    const indexes = Array.from({ length: count }, (_, index) => index);
+    const seconds = (index: number) => Math.min(this.#width, endSeconds - index * this.#width) || 1;
+    const rate = (sum: Sum) => indexes.map((index) => this.#sum(sum, index) / seconds(index));
+    const quantile = (share: number) => indexes.map((index) => this.#quantile(index, share));
+    let cost = 0;
+    return {
+      intervalSeconds: this.#width,
+      atSeconds: indexes.map((index) => index * this.#width),
+      /** Arriving work, units/s. */
+      load: rate('work'),
+      capacity: rate('capacity'),
+      /** Mean numbers of workers. */
+      hot: rate('hot'),
+      cold: rate('cold'),
+      starting: rate('starting'),
+      /** Queue time of the requests that arrived in the interval, seconds; null where none did. Within 5%. */
+      queueP50: quantile(0.5),
+      queueP95: quantile(0.95),
+      queueP99: quantile(0.99),
+      /** Since the start. */
+      cost: indexes.map((index) => {
+        const paid = (sum: 'hot' | 'cold' | 'starting') => this.#sum(sum, index) * prices[sum];
+        cost += (paid('hot') + paid('cold') + paid('starting')) / 3600;
+        return cost;
+      }),
+    };
+  }
+
+  #sum(sum: Sum, index: number): number {
+    return this.#cells[index * COLUMNS + SUMS[sum]] as number;
+  }
+
+  #add(column: number, index: number, value: number): void {
+    const cell = index * COLUMNS + column;
+    this.#cells[cell] = (this.#cells[cell] as number) + value;
+  }
+
+  #quantile(index: number, share: number): number | null {
+    const counts = this.#cells.subarray(index * COLUMNS + QUEUE_TIMES, (index + 1) * COLUMNS);
+    const total = counts.reduce((sum, count) => sum + count, 0);
+    if (total === 0) return null;
+    return queueTimeOf(bucketOfQuantile(counts, total, share) * COARSE, COARSE);
+  }
+
+  /** The interval of a moment; merges intervals if it lies past the last one. */
+  #indexOf(atSeconds: number): number {
+    while (atSeconds >= INTERVALS * this.#width) this.#merge();
+    return Math.floor(atSeconds / this.#width);
+  }
+
+  #merge(): void {
+    for (let cell = 0; cell < this.#cells.length; cell += 1) {
+      const from = 2 * cell - (cell % COLUMNS);
+      this.#cells[cell] = (this.#cells[from] ?? 0) + (this.#cells[from + COLUMNS] ?? 0);
+    }
+    this.#width *= 2;
+  }
 }

@@ -1,5 +1,5 @@
 /** The sets that a search may try: usual values on each axis, and today's. */
-import type { ResolvedParameters } from '../../rules/findings.ts';
+import type { ResolvedParameters } from '../../rules/rules.ts';
 import type { Performance } from '../settings.ts';
 
 export const SEARCH_AXES = ['target_util', 'cold_mult', 'cold_workers', 'min_load'] as const;

@@ -2,10 +2,18 @@
  * Finds the cheapest parameters that keep a queue time: a coarse grid, then coordinate descent from its best
  * few. A long load is searched on a sample, and the best sets are checked on all of it.
  */
-import type { ResolvedParameters } from '../../rules/findings.ts';
-import type { RecordedLoad } from '../load/load.ts';
+import type { ResolvedParameters } from '../../rules/rules.ts';
+import type { RecordedLoad } from '../load.ts';
 import type { PlanSettings } from '../settings.ts';
-import { sampleOf } from './sample.ts';
+import {
+  openLocalRunner,
+  type OpenRunner,
+  sampleOf,
+  type Trial,
+  type TrialLimits,
+  type TrialOutcome,
+  type TrialRunner,
+} from './trial.ts';
 import {
   frontierOf,
   keyOf,
@@ -19,14 +27,6 @@ import {
   type SearchPoint,
   type SearchSpace,
 } from './search-space.ts';
-import {
-  openLocalRunner,
-  type OpenRunner,
-  type Trial,
-  type TrialLimits,
-  type TrialOutcome,
-  type TrialRunner,
-} from './trial.ts';
 
 /** What to search for: better parameters than `base`, under these loads. */
 export interface SearchRequest {
@@ -97,6 +97,8 @@ const FINE_STEPS: readonly SearchPoint[] = [
 const LOADS_BESIDE = 2;
 /** A set is followed this far beyond its p99, to learn how far off the sample is. */
 const FOLLOWED_LATE = 0.04;
+/** Fewer late requests say no more. */
+const LEAST_LATE = 1e-4;
 /** The sample's share of late requests is searched to this factor. */
 const NEAR = 1.2;
 /** Sets of each round that meet the whole load. */
@@ -265,20 +267,23 @@ function movesFrom(
  * load, and their lateness tells how strict the sample has to be.
  */
 async function findByItsSample(sampled: Trials, whole: Trials, space: SearchSpace): Promise<void> {
-  let [holds, fails] = [0, Infinity];
+  /** Shares of late requests on the sample: the largest that kept the limit on the whole load, the least that did not. */
+  let [keeps, breaks] = [0, Infinity];
   let allowed = P99_LATE;
-  for (let round = 0; round < ROUNDS && fails / holds > NEAR; round += 1) {
+  for (let round = 0; round < ROUNDS && breaks / keeps > NEAR; round += 1) {
     await descend(sampled, space, allowed, round === 0 ? DESCENTS : 0);
     const cheapest = sampled.good(allowed).slice(0, CHECKED);
     const [best] = cheapest;
     if (!best) break;
     await whole.run(cheapest, { mostLateShare: FOLLOWED_LATE, mostCost: Infinity });
     const late = whole.lateShareOf(best);
-    if (late > P99_LATE) fails = allowed;
-    else holds = allowed;
-    const off = Math.min(4, Math.max(0.25, (0.95 * P99_LATE) / Math.max(late, 1e-4)));
-    if (holds > 0 && fails < Infinity) allowed = Math.sqrt(holds * fails);
-    else allowed *= late > P99_LATE ? Math.min(off, 1 / NEAR) : Math.max(off, NEAR);
+    const isLate = late > P99_LATE;
+    if (isLate) breaks = allowed;
+    else keeps = allowed;
+    // Between the two, once both are known. Until then by how far off the sample was, a little on the strict side.
+    const off = Math.min(4, Math.max(1 / 4, (0.95 * P99_LATE) / Math.max(late, LEAST_LATE)));
+    if (keeps > 0 && breaks < Infinity) allowed = Math.sqrt(keeps * breaks);
+    else allowed *= isLate ? Math.min(off, 1 / NEAR) : Math.max(off, NEAR);
     if (allowed > FOLLOWED_LATE) break;
   }
   // Only "all workers hot" keeps the limit so far.

@@ -9,7 +9,7 @@ import {
   zoneOffset,
   type TraceOptions,
 } from '../../../../src/cli/plan/trace/columns.ts';
-import type { Arrival } from '../../../../src/scaling/planner/load/load.ts';
+import type { Arrival } from '../../../../src/scaling/planner/load.ts';
 import { temporaryFolder } from '../../../support/temporary-folder.ts';
 
 type Options = Omit<TraceOptions, 'weight'> & { readonly weights?: Record<string, number> };

@@ -1,7 +1,7 @@
 import { pino } from 'pino';
 import { expect, test } from 'vitest';
 import { fleetNoticesTo } from '../../../../src/daemon/services/fleet-notices.ts';
-import type { FleetNotice } from '../../../../src/fleet/notices.ts';
+import type { FleetNotice } from '../../../../src/fleet/view.ts';
 import { NewerFile } from '../../../../src/storage/database-file.ts';
 
 const names = Array.from({ length: 25 }, (_, index) => `endpoint ${index}`);

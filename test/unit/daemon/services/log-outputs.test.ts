@@ -8,7 +8,7 @@ import {
   startLogFollowing,
   type LogFollowing,
 } from '../../../../src/daemon/services/logs/following.ts';
-import type { LineOutput } from '../../../../src/logs/sinks/line-output.ts';
+import type { LineOutput } from '../../../../src/logs/sinks/stdout.ts';
 import type { LogRecord } from '../../../../src/logs/record.ts';
 import { batchOf, NEVER, record } from '../../../support/log-records.ts';
 import { settingsOf } from '../../../support/settings.ts';

@@ -9,7 +9,7 @@ import {
   type DeploymentSnapshot,
   type FailureLabel,
 } from '../../../../src/heartbeat/view/snapshot.ts';
-import type { LogView } from '../../../../src/logs/follow/group-stats.ts';
+import type { LogView } from '../../../../src/logs/follow/group-follower.ts';
 import { endpointView, fleetView, UNSEEN, WATCH_ALL } from '../../../support/recorded-fleet.ts';
 
 const failures = Object.fromEntries(FAILURE_LABELS.map((label) => [label, 0])) as Record<

@@ -1,7 +1,7 @@
 /** What the page says of a finding, enough to put it right, and of a log. */
 import { expect, test } from 'vitest';
 import { checkEndpointGroup } from '../../../../src/scaling/rules/check.ts';
-import type { Finding } from '../../../../src/scaling/rules/findings.ts';
+import type { Finding } from '../../../../src/scaling/rules/rules.ts';
 
 // The page's scripts are served as they are, and have no types.
 const script = new URL('../../../../src/daemon/status/page/status-words.js', import.meta.url).href;

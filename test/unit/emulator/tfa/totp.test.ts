@@ -1,6 +1,6 @@
 import { Secret, URI } from 'otpauth';
 import { expect, test } from 'vitest';
-import { createRandom } from '../../../../src/scaling/planner/load/random.ts';
+import { createRandom } from '../../../../src/scaling/planner/load.ts';
 import {
   newTotpSecret,
   periodOfCode,

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import {
   afterList,
-  unknownNames,
-  watchedEndpoints,
   type KnownEndpoints,
   type ListedEndpoint,
+  unknownNames,
+  watchedEndpoints,
 } from '../../../../src/fleet/discovery/endpoints.ts';
 
 const chat = (id: number): ListedEndpoint => ({ id, endpoint_name: 'chat' });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { driftOf, findingsOf, numericParameters } from '../../../../src/fleet/discovery/parameters.ts';
+import { driftOf, findingsOf, numericParameters } from '../../../../src/fleet/discovery/endpoints.ts';
 import { checkEndpointGroups } from '../../../../src/scaling/rules/check.ts';
 
 function wanted(group: unknown) {

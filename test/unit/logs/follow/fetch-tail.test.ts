@@ -1,7 +1,7 @@
 /** What comes of one poll, over a transport that answers as a test says. */
 import { expect, test } from 'vitest';
 import { createClient } from '../../../../src/client/client.ts';
-import { createTailFetcher } from '../../../../src/logs/follow/fetch-tail.ts';
+import { createTailFetcher } from '../../../../src/logs/follow/pipeline.ts';
 import { answer, AnsweringTransport } from '../../../support/answering-transport.ts';
 
 const broken = (code: string) => Object.assign(new Error('broken'), { code });

@@ -1,7 +1,6 @@
 /** A machine that stands still or sleeps: a poll comes later than it was planned, and has to reach further back. */
 import { expect, test } from 'vitest';
-import { GroupFollower } from '../../../../src/logs/follow/group-follower.ts';
-import { PollsUnderWay } from '../../../../src/logs/follow/polls-under-way.ts';
+import { GroupFollower, PollsUnderWay } from '../../../../src/logs/follow/group-follower.ts';
 import { memorySpool } from '../../../support/memory-spool.ts';
 import type { Clock } from '../../../../src/time/clock.ts';
 import { LogService } from '../../../support/log-service.ts';

@@ -4,7 +4,7 @@ import type { LogEvent } from '../../../../src/logs/events.ts';
 import type { LogStore, TailRequest } from '../../../../src/logs/follow/group-follower.ts';
 import { INTERVAL_MS } from '../../../../src/logs/follower/pace.ts';
 import { startLogPipeline, type LogPipelineOptions } from '../../../../src/logs/follow/pipeline.ts';
-import type { LogSource } from '../../../../src/logs/source.ts';
+import type { LogSource } from '../../../../src/logs/record.ts';
 import { linesOf } from '../../../support/log-polls.ts';
 import { NEVER } from '../../../support/log-records.ts';
 import { LogService } from '../../../support/log-service.ts';

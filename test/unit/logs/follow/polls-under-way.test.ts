@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { startLogPipeline } from '../../../../src/logs/follow/pipeline.ts';
-import { PollsUnderWay } from '../../../../src/logs/follow/polls-under-way.ts';
+import { PollsUnderWay } from '../../../../src/logs/follow/group-follower.ts';
 import { settled, VirtualClock } from '../../../support/log-time.ts';
 import { memorySpool } from '../../../support/memory-spool.ts';
 

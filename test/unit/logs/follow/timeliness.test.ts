@@ -1,7 +1,6 @@
 /** How soon a line comes after the service has it, and what a group costs that has none. On virtual time. */
 import { describe, expect, test } from 'vitest';
-import { PollsUnderWay } from '../../../../src/logs/follow/polls-under-way.ts';
-import { GroupFollower, type FetchTail } from '../../../../src/logs/follow/group-follower.ts';
+import { type FetchTail, GroupFollower, PollsUnderWay } from '../../../../src/logs/follow/group-follower.ts';
 import { memorySpool } from '../../../support/memory-spool.ts';
 import { INTERVAL_MS } from '../../../../src/logs/follower/pace.ts';
 import { LogService, type LogServiceOptions } from '../../../support/log-service.ts';

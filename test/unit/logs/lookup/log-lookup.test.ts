@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { LogEvent } from '../../../../src/logs/events.ts';
-import { LogLookup } from '../../../../src/logs/lookup/log-lookup.ts';
-import type { ListedLog, WantedLog } from '../../../../src/logs/lookup/wanted.ts';
-import { sourceKey, type LogSource, type SourceKey } from '../../../../src/logs/source.ts';
+import { type ListedLog, LogLookup, type WantedLog } from '../../../../src/logs/lookup/log-lookup.ts';
+import { type LogSource, sourceKey, type SourceKey } from '../../../../src/logs/record.ts';
 import { VirtualClock } from '../../../support/log-time.ts';
 
 const ALL: WantedLog = { by: 'all' };

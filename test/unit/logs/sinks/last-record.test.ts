@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect } from 'vitest';
-import { endTornLine, indexOfLastLine } from '../../../../src/logs/sinks/last-record.ts';
+import { endTornLine, indexOfLastLine } from '../../../../src/logs/sinks/file.ts';
 import { toJsonLine } from '../../../../src/logs/sinks/stdout.ts';
 import { test } from '../../../support/log-folder.ts';
 import { record } from '../../../support/log-records.ts';

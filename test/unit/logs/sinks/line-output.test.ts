@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { LineOutput } from '../../../../src/logs/sinks/line-output.ts';
+import { LineOutput } from '../../../../src/logs/sinks/stdout.ts';
 
 const NEVER = new AbortController().signal;
 

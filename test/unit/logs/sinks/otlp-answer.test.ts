@@ -6,7 +6,7 @@ import {
   isRefusal,
   messageOf,
   type ReceiverAnswer,
-} from '../../../../src/logs/sinks/otlp-answer.ts';
+} from '../../../../src/logs/sinks/otlp.ts';
 
 function answer(status: number, type = 'application/x-protobuf', body: string | Buffer = ''): ReceiverAnswer {
   return { status, headers: { 'content-type': type }, body: Buffer.from(body) };

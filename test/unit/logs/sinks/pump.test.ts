@@ -1,8 +1,7 @@
 import * as fc from '../../../support/fast-check.ts';
 import { describe, expect, test } from 'vitest';
 import type { LogEvent } from '../../../../src/logs/events.ts';
-import { startPump } from '../../../../src/logs/sinks/pump.ts';
-import { SinkBusy } from '../../../../src/logs/sinks/sink.ts';
+import { SinkBusy, startPump } from '../../../../src/logs/sinks/sink.ts';
 import type { Spool } from '../../../../src/logs/spool/spool.ts';
 import { NEVER, numbers, progressAt, recordsFrom } from '../../../support/log-records.ts';
 import { CollectingSink } from '../../../support/log-sinks.ts';

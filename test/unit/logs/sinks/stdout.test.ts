@@ -1,8 +1,7 @@
 import * as fc from '../../../support/fast-check.ts';
 import { expect, test } from 'vitest';
 import type { LogRecord } from '../../../../src/logs/record.ts';
-import { LineOutput } from '../../../../src/logs/sinks/line-output.ts';
-import { stdoutSink } from '../../../../src/logs/sinks/stdout.ts';
+import { LineOutput, stdoutSink } from '../../../../src/logs/sinks/stdout.ts';
 import { batchOf, NEVER, recordsFrom } from '../../../support/log-records.ts';
 
 /** A disk that has room for so many bytes; one byte at a time where it is `slow`. */

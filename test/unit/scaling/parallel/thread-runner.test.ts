@@ -1,8 +1,7 @@
 import type { Worker } from 'node:worker_threads';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { openThreads } from '../../../../src/scaling/parallel/thread-runner.ts';
-import { generateLoad } from '../../../../src/scaling/planner/load/generators.ts';
-import { RecordedLoad } from '../../../../src/scaling/planner/load/load.ts';
+import { generateLoad, RecordedLoad } from '../../../../src/scaling/planner/load.ts';
 import type { OpenRunner } from '../../../../src/scaling/planner/search/trial.ts';
 import { searchParameters, type SearchRequest } from '../../../../src/scaling/planner/search/search.ts';
 import { requests, scenarioOf } from '../../../support/plans.ts';

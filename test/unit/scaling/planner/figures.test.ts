@@ -1,7 +1,6 @@
 /** What plans are made of and compared by: settings, estimates, and what a plan hangs on. */
 import { describe, expect, test } from 'vitest';
-import { estimateOf, plan } from '../../../../src/scaling/planner/plan.ts';
-import { sensitivityOf, variedScenarios } from '../../../../src/scaling/planner/sensitivity.ts';
+import { estimateOf, plan, sensitivityOf, variedScenarios } from '../../../../src/scaling/planner/plan.ts';
 import {
   planSettings,
   SETTING_DEFAULTS,

@@ -1,7 +1,6 @@
 import * as fc from '../../../support/fast-check.ts';
 import { describe, expect, test } from 'vitest';
-import { generateLoad, LOAD_SHAPES } from '../../../../src/scaling/planner/load/generators.ts';
-import { RecordedLoad } from '../../../../src/scaling/planner/load/load.ts';
+import { generateLoad, LOAD_SHAPES, RecordedLoad } from '../../../../src/scaling/planner/load.ts';
 import { plan, planStream } from '../../../../src/scaling/planner/plan.ts';
 import { planSettings } from '../../../../src/scaling/planner/settings.ts';
 import { fixedPool, groups, planOf, scenarioOf, traces } from '../../../support/plans.ts';

@@ -1,9 +1,12 @@
 import * as fc from '../../../support/fast-check.ts';
 import { expect, test } from 'vitest';
-import { NumberHeap } from '../../../../src/scaling/planner/model/number-heap.ts';
-import { QUEUE_TIME_RELATIVE_ERROR, QueueTimes } from '../../../../src/scaling/planner/model/queue-times.ts';
+import { NumberHeap } from '../../../../src/scaling/planner/model/workers.ts';
+import {
+  QUEUE_TIME_RELATIVE_ERROR,
+  QueueTimes,
+  TimeSeries,
+} from '../../../../src/scaling/planner/model/stats.ts';
 import { WaitingRequests } from '../../../../src/scaling/planner/model/group.ts';
-import { TimeSeries } from '../../../../src/scaling/planner/model/time-series.ts';
 import { SlidingMaximum, SlidingMean } from '../../../../src/scaling/planner/model/control-loop.ts';
 
 const numbers = fc.array(fc.integer({ min: 0, max: 50 }), { minLength: 1, maxLength: 300 });

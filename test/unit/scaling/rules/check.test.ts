@@ -10,8 +10,7 @@ import {
   checkEndpointGroup,
   checkEndpointGroups,
 } from '../../../../src/scaling/rules/check.ts';
-import { RULES } from '../../../../src/scaling/rules/rules.ts';
-import { gotInWords, type WorkerFacts } from '../../../../src/scaling/rules/findings.ts';
+import { gotInWords, RULES, type WorkerFacts } from '../../../../src/scaling/rules/rules.ts';
 
 function rulesOf(group: unknown, facts?: WorkerFacts): string[] {
   return checkEndpointGroup(group, facts)

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { logEventsTo } from '../../../../../src/daemon/services/logs/events.ts';
 import { PilotlightError } from '../../../../../src/contract/pilotlight-error.ts';
 import type { LogEvent } from '../../../../../src/logs/events.ts';
-import type { LogSource } from '../../../../../src/logs/source.ts';
+import type { LogSource } from '../../../../../src/logs/record.ts';
 import { NewerFile } from '../../../../../src/storage/database-file.ts';
 
 function telling(level = 'info') {

@@ -1,9 +1,14 @@
 /** Loads: generated, kept, and the chance in them. */
 import { describe, expect, test } from 'vitest';
-import { RecordedLoad } from '../../../../../src/scaling/planner/load/load.ts';
-import { createRandom, exponential, heavyTailed } from '../../../../../src/scaling/planner/load/random.ts';
+import {
+  createRandom,
+  exponential,
+  type GeneratedLoad,
+  generateLoad,
+  heavyTailed,
+  RecordedLoad,
+} from '../../../../../src/scaling/planner/load.ts';
 import { requests } from '../../../../support/plans.ts';
-import { generateLoad, type GeneratedLoad } from '../../../../../src/scaling/planner/load/generators.ts';
 
 const drawn = (random: () => number, count: number) => Array.from({ length: count }, () => random());
 

@@ -1,15 +1,15 @@
 /** How many workers are asked for, by the formulas, and how long what was asked for is kept. */
 import { describe, expect, test } from 'vitest';
-import { ControlLoop } from '../../../../../src/scaling/planner/model/control-loop.ts';
 import {
+  ControlLoop,
+  type Demand,
   demandFor,
   NOTHING_OBSERVED,
-  type Demand,
   type Observation,
-} from '../../../../../src/scaling/planner/model/demand.ts';
+} from '../../../../../src/scaling/planner/model/control-loop.ts';
 import { planSettings, type PlanSettings } from '../../../../../src/scaling/planner/settings.ts';
 import { resolveDefaults } from '../../../../../src/scaling/rules/check.ts';
-import type { ResolvedParameters } from '../../../../../src/scaling/rules/findings.ts';
+import type { ResolvedParameters } from '../../../../../src/scaling/rules/rules.ts';
 
 const GROUP = {
   ...resolveDefaults({}),

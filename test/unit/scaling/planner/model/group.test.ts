@@ -4,7 +4,7 @@ import { resolveDefaults } from '../../../../../src/scaling/rules/check.ts';
 import { STATE } from '../../../../../src/scaling/planner/model/workers.ts';
 import { modelOf, type Notes } from '../../../../support/noted-group.ts';
 import { fixedPool, groups } from '../../../../support/plans.ts';
-import type { Observation } from '../../../../../src/scaling/planner/model/demand.ts';
+import type { Observation } from '../../../../../src/scaling/planner/model/control-loop.ts';
 import * as fc from '../../../../support/fast-check.ts';
 
 describe('a worker', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { generateLoad } from '../../../../../src/scaling/planner/load/generators.ts';
+import { generateLoad } from '../../../../../src/scaling/planner/load.ts';
 import { Simulation } from '../../../../../src/scaling/planner/plan.ts';
 import { fixedPool, planOf, requests, scenarioOf } from '../../../../support/plans.ts';
 

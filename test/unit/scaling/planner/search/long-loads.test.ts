@@ -1,7 +1,6 @@
 /** The best set of a long load is looked for on a sample, and what is named keeps the limit on all of it. */
 import { expect, test } from 'vitest';
-import { generateLoad } from '../../../../../src/scaling/planner/load/generators.ts';
-import { RecordedLoad } from '../../../../../src/scaling/planner/load/load.ts';
+import { generateLoad, RecordedLoad } from '../../../../../src/scaling/planner/load.ts';
 import { plan } from '../../../../../src/scaling/planner/plan.ts';
 import { pointOf } from '../../../../../src/scaling/planner/search/search-space.ts';
 import { searchParameters } from '../../../../../src/scaling/planner/search/search.ts';

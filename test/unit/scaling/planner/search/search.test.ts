@@ -1,9 +1,7 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { checkEndpointGroup, resolveDefaults } from '../../../../../src/scaling/rules/check.ts';
-import { generateLoad } from '../../../../../src/scaling/planner/load/generators.ts';
-import { RecordedLoad } from '../../../../../src/scaling/planner/load/load.ts';
+import { createRandom, generateLoad, RecordedLoad } from '../../../../../src/scaling/planner/load.ts';
 import { plan } from '../../../../../src/scaling/planner/plan.ts';
-import { createRandom } from '../../../../../src/scaling/planner/load/random.ts';
 import {
   searchParameters,
   type SearchOptions,

@@ -1,10 +1,8 @@
 /** One set of parameters under the loads of a search, or under a sample of them. */
 import { describe, expect, test } from 'vitest';
-import { generateLoad } from '../../../../../src/scaling/planner/load/generators.ts';
-import { RecordedLoad } from '../../../../../src/scaling/planner/load/load.ts';
+import { generateLoad, RecordedLoad } from '../../../../../src/scaling/planner/load.ts';
 import { plan } from '../../../../../src/scaling/planner/plan.ts';
-import { sampleOf } from '../../../../../src/scaling/planner/search/sample.ts';
-import { runTrial, type Trial } from '../../../../../src/scaling/planner/search/trial.ts';
+import { runTrial, sampleOf, type Trial } from '../../../../../src/scaling/planner/search/trial.ts';
 import { fixedPool, requests, scenarioOf } from '../../../../support/plans.ts';
 
 const { parameters, settings } = scenarioOf(fixedPool(1, 10), { priceHot: 3600 });

@@ -1,10 +1,70 @@
+/** What a worker's report means: its status, what is billed in it, and its load. */
+import type { Worker, WORKER_STATUSES } from '../../contract/operations/serverless/workers.ts';
+
+export const UNKNOWN = 'unknown';
+
+type Status = (typeof WORKER_STATUSES)[number];
+
+/**
+ * `ready`: takes requests, also while it waits for a rolling update. `starting`: will be ready. `cold`:
+ * loaded, and needs a start. `over`: of no use.
+ */
+export type Phase = 'ready' | 'starting' | 'cold' | 'over';
+
+export type Billing = 'compute' | 'storage' | 'nothing';
+
+const MEANINGS: Readonly<Record<Status, readonly [Phase | undefined, Billing]>> = {
+  pending: ['starting', 'nothing'],
+  creating: ['starting', 'storage'],
+  created: ['starting', 'storage'],
+  loading: ['starting', 'compute'],
+  model_loading: ['starting', 'compute'],
+  starting: ['starting', 'compute'],
+  idle: ['ready', 'compute'],
+  // It runs until it has stopped.
+  stopping: ['cold', 'compute'],
+  stopped: ['cold', 'storage'],
+  // Billed as the status before it, which only earlier looks know.
+  rebooting: ['starting', 'compute'],
+  update_ready: ['ready', 'compute'],
+  update_rebooting: ['starting', 'compute'],
+  update_starting: ['starting', 'compute'],
+  error: ['over', 'nothing'],
+  destroying: ['over', 'nothing'],
+  // Seen live, not documented. An offline worker may serve: its report is late.
+  ready: ['ready', 'compute'],
+  running: ['ready', 'compute'],
+  offline: [undefined, 'compute'],
+  exited: [undefined, 'storage'],
+};
+
+/** An undocumented status is a label too, if it looks like a word. */
+const WORD = /^[a-z][a-z0-9_ -]{0,39}$/;
+
+/** In lower case; `unknown` if there is none. */
+export function statusOf({ status }: Pick<Worker, 'status'>): string {
+  const word = status?.trim().toLowerCase() ?? '';
+  return WORD.test(word) ? word : UNKNOWN;
+}
+
+/** Undefined for an unknown status. */
+export function phaseOf(status: string): Phase | undefined {
+  return isStatus(status) ? MEANINGS[status][0] : undefined;
+}
+
+/** An unknown status counts as running, so that a budget is not undercounted. */
+export function billingOf(status: string): Billing {
+  return isStatus(status) ? MEANINGS[status][1] : 'compute';
+}
+
+function isStatus(word: string): word is Status {
+  return Object.hasOwn(MEANINGS, word);
+}
+
 /**
  * What `cur_load` means. Workers built since November 2025 report units in flight, older ones units received
  * a second; no field says which. A report that only one kind can make is a vote for it.
  */
-import type { Worker } from '../../contract/operations/serverless/workers.ts';
-import { phaseOf, statusOf } from '../workers/status.ts';
-
 export type LoadMeaning = 'in flight' | 'rate';
 
 export interface FoundMeaning {
@@ -35,6 +95,15 @@ const LONGEST_REPORT_S = 30;
 /** A report that is the same for so long was sent again, ms: reports come at least every 10 s. */
 const STILL_MS = 25_000;
 const PAIRS = 6;
+/** Reports are a second apart or more, give or take a tenth: a rate is no more of what was received. */
+const MOST_OF_RECEIVED = 1.1;
+/** Sums of fractions are a little off. */
+const NEARLY = 0.99;
+/** A larger part of what was received may as well be all of it, in flight. */
+const LARGEST_PART = 0.9;
+/** The largest over the smallest: parts are steady up to here, amounts vary from there on. */
+const STEADY = 1.03;
+const VARIED = 1.3;
 const NOTHING = { report: undefined, sinceMs: 0, everReceived: false, pairs: [] };
 
 /** `known`: the meaning that an earlier process found. */
@@ -116,8 +185,8 @@ function isSame(one: Report | undefined, other: Report): boolean {
  */
 function voteOfOne({ load, received, served }: Report): LoadMeaning | undefined {
   if (load === undefined || received === undefined) return undefined;
-  const isNoRate = load > 1.1 * received || load * LONGEST_REPORT_S < received;
-  const isNotInFlight = served !== undefined && load < 0.99 * (received - served);
+  const isNoRate = load > MOST_OF_RECEIVED * received || load * LONGEST_REPORT_S < received;
+  const isNotInFlight = served !== undefined && load < NEARLY * (received - served);
   if (isNoRate === isNotInFlight) return undefined;
   return isNoRate ? 'in flight' : 'rate';
 }
@@ -140,6 +209,6 @@ function voteOfPairs(pairs: LoadRecord['pairs']): LoadMeaning | undefined {
   if (pairs.length < PAIRS) return undefined;
   const amounts = pairs.map(([, received]) => received);
   const parts = pairs.map(([load, received]) => load / received);
-  const isSteady = Math.max(...parts) < Math.min(0.9, 1.03 * Math.min(...parts));
-  return isSteady && Math.max(...amounts) > 1.3 * Math.min(...amounts) ? 'rate' : undefined;
+  const isSteady = Math.max(...parts) < Math.min(LARGEST_PART, STEADY * Math.min(...parts));
+  return isSteady && Math.max(...amounts) > VARIED * Math.min(...amounts) ? 'rate' : undefined;
 }
