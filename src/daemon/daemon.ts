@@ -16,7 +16,7 @@ import type { LineOutput } from '../logs/sinks/line-output.ts';
 import { systemClock, type Clock } from '../time/clock.ts';
 import { keepListening, type ListenerOptions } from './http/listener.ts';
 import { adminRoutes, publicRoutes } from './http/routes.ts';
-import { createMetrics } from './metrics/metrics.ts';
+import { createMetrics } from './metrics.ts';
 import { Lifecycle } from './process/lifecycle.ts';
 import { createDaemonClient, DAEMON_OPERATION_IDS, ClockSkew } from './services/client.ts';
 import { receiveHeartbeats } from './services/heartbeats.ts';

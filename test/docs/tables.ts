@@ -26,7 +26,7 @@ import {
   type Feature,
   type Option,
 } from '../../src/config/options.ts';
-import { createMetrics } from '../../src/daemon/metrics/metrics.ts';
+import { createMetrics } from '../../src/daemon/metrics.ts';
 import { EMPTY_STATUS } from '../support/empty-status.ts';
 import { expositionOf } from '../support/exposition.ts';
 import { billJsonSchema } from '../../src/daemon/http/bill.ts';

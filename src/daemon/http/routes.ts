@@ -6,7 +6,7 @@ import { redactedSettings } from '../../config/secrets.ts';
 import { LOG_LEVELS } from '../../config/types/value-types.ts';
 import type { Fleet } from '../../fleet/view.ts';
 import type { DaemonMessage, HeartMessage, Link } from '../../heartbeat/process/link/link.ts';
-import type { Metrics } from '../metrics/metrics.ts';
+import type { Metrics } from '../metrics.ts';
 import type { Lifecycle } from '../process/lifecycle.ts';
 import type { Heartbeats, ReloadResult } from '../services/heartbeats.ts';
 import type { CurrentSettings, Reloading } from '../services/reloading.ts';

@@ -3,7 +3,7 @@ import { loadConfig } from '../../../../src/config/load.ts';
 import { listen, type HttpListener } from '../../../../src/daemon/http/listener.ts';
 import type { Reply } from '../../../../src/daemon/http/reply.ts';
 import { adminRoutes, publicRoutes } from '../../../../src/daemon/http/routes.ts';
-import { createMetrics } from '../../../../src/daemon/metrics/metrics.ts';
+import { createMetrics } from '../../../../src/daemon/metrics.ts';
 import type { ReloadResult } from '../../../../src/daemon/services/heartbeats.ts';
 import type { DaemonMessage } from '../../../../src/heartbeat/process/link/link.ts';
 import { collectedLog } from '../../../support/collected-log.ts';
