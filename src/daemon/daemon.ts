@@ -14,10 +14,9 @@ import { Redaction } from '../contract/text/redaction.ts';
 import type { DaemonMessage, HeartMessage, Link } from '../heartbeat/process/link.ts';
 import type { LineOutput } from '../logs/sinks/stdout.ts';
 import { systemClock, type Clock } from '../time/clock.ts';
-import { adminRoutes } from './http/admin.ts';
-import { openListeners, type Listeners } from './http/listeners.ts';
-import { publicRoutes } from './http/routes.ts';
-import { createMetrics } from './metrics/metrics.ts';
+import { keepListening, type ListenerOptions } from './http/listener.ts';
+import { adminRoutes, publicRoutes } from './http/routes.ts';
+import { createMetrics } from './metrics.ts';
 import { Lifecycle } from './process/lifecycle.ts';
 import { createDaemonClient, DAEMON_OPERATION_IDS, ClockSkew } from './services/client.ts';
 import { receiveHeartbeats } from './services/heartbeats.ts';
@@ -131,22 +130,28 @@ export async function startDaemon(options: DaemonOptions) {
   lifecycle.onStop('requests', async () => requests.close());
   lifecycle.onStop('service traits', () => traits.stored());
   lifecycle.onStop('connections', () => client[Symbol.asyncDispose]());
-  const listeners = await openListeners(settings, lifecycle, logger, {
-    main: publicRoutes({ status, fleet: work.fleet, lifecycle, heartbeats, metrics, current }),
-    admin: adminRoutes({ reloading, heart, logger, current }),
-    redaction,
-  });
+  async function open(what: string, listener: Omit<ListenerOptions, 'onError' | 'redaction'>) {
+    const kept = await keepListening(what, { ...listener, redaction }, logger);
+    lifecycle.onStop(what, () => kept.close());
+    return kept;
+  }
+  const { listen, adminListen } = settings;
+  const shown = publicRoutes({ status, fleet: work.fleet, lifecycle, heartbeats, metrics, current });
+  const main = listen && (await open('metrics and status page', { address: listen, routes: shown }));
+  const routes = adminRoutes({ reloading, heart, logger, current });
+  const admin =
+    adminListen && (await open('admin routes', { address: adminListen, routes, isForPrograms: true }));
 
   lifecycle.begin();
   heart.send({ type: 'started' });
-  logStarted(logger, config, listeners);
+  logStarted(logger, config, { url: main?.url, adminUrl: admin?.url });
   return {
     /** Undefined while nothing is bound. */
     get url() {
-      return listeners.main?.url;
+      return main?.url;
     },
     get adminUrl() {
-      return listeners.admin?.url;
+      return admin?.url;
     },
     logger,
     fleet: work.fleet,
@@ -157,13 +162,12 @@ export async function startDaemon(options: DaemonOptions) {
   };
 }
 
-function logStarted(logger: Logger, config: DaemonOptions['config'], { main, admin }: Listeners): void {
+function logStarted(logger: Logger, config: DaemonOptions['config'], urls: object): void {
   const { settings, off, daemonProblems } = config;
   logger.info(
     {
       version: buildInfo().version,
-      url: main?.url,
-      adminUrl: admin?.url,
+      ...urls,
       deployments: settings.deployments.length,
       workerGroups: settings.workerGroups.length,
       endpointGroups: settings.endpointGroups.length,

@@ -26,11 +26,11 @@ import {
   type Feature,
   type Option,
 } from '../../src/config/options.ts';
-import { createMetrics } from '../../src/daemon/metrics/metrics.ts';
+import { createMetrics } from '../../src/daemon/metrics.ts';
 import { EMPTY_STATUS } from '../support/empty-status.ts';
 import { expositionOf } from '../support/exposition.ts';
-import { billJsonSchema } from '../../src/daemon/http/bill/answer.ts';
-import { fleetJsonSchema } from '../../src/daemon/http/fleet/answer.ts';
+import { billJsonSchema } from '../../src/daemon/http/bill.ts';
+import { fleetJsonSchema } from '../../src/daemon/http/fleet.ts';
 import { statusJsonSchema } from '../../src/daemon/status/schema.ts';
 import { adminRoutes, type AdminParts } from '../../src/emulator/admin/routes.ts';
 import { faultSchema } from '../../src/emulator/faults/faults.ts';

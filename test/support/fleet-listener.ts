@@ -1,7 +1,7 @@
 /** The daemon's own routes, status and metrics on a real listener, with a recorded fleet in the place of the watch. */
 import { listen } from '../../src/daemon/http/listener.ts';
 import { publicRoutes } from '../../src/daemon/http/routes.ts';
-import { createMetrics } from '../../src/daemon/metrics/metrics.ts';
+import { createMetrics } from '../../src/daemon/metrics.ts';
 import { fleetStatus, type FleetSettings } from '../../src/daemon/status/fleet.ts';
 import type { Status } from '../../src/daemon/status/schema.ts';
 import type { Fleet } from '../../src/fleet/view.ts';

@@ -21,7 +21,7 @@ import { LaunchError, LeftBehindError } from '../../src/client/flows/launch.ts';
 import { ClientOptionsError } from '../../src/client/caller.ts';
 import { PilotlightError } from '../../src/contract/pilotlight-error.ts';
 import { FlagError } from '../../src/contract/text/shell-words.ts';
-import { SocketFileError } from '../../src/daemon/http/socket-file.ts';
+import { SocketFileError } from '../../src/daemon/http/bind.ts';
 import { SeedError, TraitsError } from '../../src/emulator/seed/file.ts';
 import { Refused } from '../../src/emulator/answers/answer.ts';
 import { UnfinishedFileError } from '../../src/config/files.ts';

@@ -70,7 +70,7 @@ const REFUSED = [
   ['config', '../heartbeat/heart.ts'],
   ['daemon', '../cli/program.ts'],
   ['daemon', '@opentelemetry/otlp-transformer'],
-  ['daemon/metrics/families', '../../../heartbeat/engine/state.ts'],
+  ['daemon/status/page', '../../../heartbeat/engine/state.ts'],
   ['daemon/services', '../../heartbeat/driver/driver.ts'],
 ] as const;
 
@@ -87,7 +87,7 @@ const ALLOWED = [
   ['config/types', '../../fleet/discovery/endpoints.ts'],
   ['config/types', '../../heartbeat/discovery/wanted.ts'],
   ['daemon/services', '../../heartbeat/heart.ts'],
-  ['daemon/metrics/families', '../../../heartbeat/view/snapshot.ts'],
+  ['daemon/status/page', '../../../heartbeat/view/snapshot.ts'],
 ] as const;
 
 interface Seed {

@@ -1,5 +1,5 @@
 /** A bill as lines of text. Pure. */
-import type { BillAnswer, BillDay } from '../../daemon/http/bill/answer.ts';
+import type { BillAnswer, BillDay } from '../../daemon/http/bill.ts';
 import { aligned } from '../text/table.ts';
 import { counted, money, number } from '../text/legible.ts';
 

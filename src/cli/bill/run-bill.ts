@@ -4,7 +4,7 @@ import { ApiError } from '../../client/errors.ts';
 import { listCharges } from '../../client/flows/lists.ts';
 import { EXIT } from '../../config/exit-codes.ts';
 import { operationOf } from '../../contract/operations.ts';
-import { billAnswer, billCsv, billSchema, type BillAnswer } from '../../daemon/http/bill/answer.ts';
+import { billAnswer, billCsv, billSchema, type BillAnswer } from '../../daemon/http/bill.ts';
 import { billedDay, daysUntil, NOTHING_BILLED, type BilledDay } from '../../spend/bill.ts';
 import { BILL_DAYS, endpointSpend, type EndpointSpend } from '../../spend/hours.ts';
 import { CommandError } from '../command-error.ts';

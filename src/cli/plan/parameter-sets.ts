@@ -20,7 +20,7 @@ import { InputError } from '../command-error.ts';
 import { legibleLine } from '../text/legible.ts';
 import type { PlanFlags } from './flags.ts';
 import type * as z from 'zod';
-import { fleetHistorySchema } from '../../daemon/http/fleet/answer.ts';
+import { fleetHistorySchema } from '../../daemon/http/fleet.ts';
 import { billingOf, phaseOf } from '../../fleet/workers/reports.ts';
 import { DaemonAway, fetchJson, fetchStatus, fleetSchema, type DaemonAddress } from '../fleet/daemon.ts';
 import { chosenEndpoints } from '../fleet/watch-fleet.ts';

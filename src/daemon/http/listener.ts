@@ -1,14 +1,18 @@
 /** A bounded node:http server for a table of routes. A route that throws answers 500. */
-import { once } from 'node:events';
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { readBody } from '../../wire/body.ts';
+import {
+  createServer,
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+  type ServerOptions,
+  type ServerResponse,
+} from 'node:http';
+import type { Server, Socket } from 'node:net';
+import type { Logger } from 'pino';
 import type { AdminAddress } from '../../config/types/addresses.ts';
 import type { Redaction } from '../../contract/text/redaction.ts';
-import { CONNECTION_TIMES, Connections } from './connections.ts';
-import { refusalOfForeign } from './access.ts';
+import { readBody } from '../../wire/body.ts';
+import { bind } from './bind.ts';
 import { plain, type Reply, type Routes } from './reply.ts';
-import { listenOnSocketFile } from './socket-file.ts';
 
 export interface HttpListener {
   /** `http://host:port`, or `unix:/path`. */
@@ -56,16 +60,40 @@ export async function listen(options: ListenerOptions): Promise<HttpListener> {
   };
 }
 
-async function bind(server: Server, address: AdminAddress): Promise<string> {
-  if ('path' in address) {
-    await listenOnSocketFile(server, address.path);
-    return `unix:${address.path}`;
+const TRY_AGAIN_MS = 5_000;
+
+/** Resolves when it has tried its address once; a taken port may be free in a minute. */
+export async function keepListening(what: string, options: Omit<ListenerOptions, 'onError'>, logger: Logger) {
+  const onError = (error: unknown, route: string): void =>
+    logger.error({ err: error, route }, 'HTTP route failed');
+  let listener: HttpListener | undefined;
+  let again: NodeJS.Timeout | undefined;
+  let closed = false;
+
+  async function attempt(isFirst: boolean): Promise<void> {
+    try {
+      const bound = await listen({ ...options, onError });
+      if (closed) return await bound.close();
+      listener = bound;
+      if (!isFirst) logger.info({ url: bound.url }, `${what}: listening now`);
+    } catch (error) {
+      if (isFirst)
+        logger.error({ err: error, ...options.address }, `${what}: cannot listen; it is tried again`);
+      if (!closed) again = setTimeout(() => void attempt(false), TRY_AGAIN_MS);
+    }
   }
-  const { host } = address;
-  server.listen({ host, port: address.port });
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
+
+  await attempt(true);
+  return {
+    get url() {
+      return listener?.url;
+    },
+    async close(): Promise<void> {
+      closed = true;
+      clearTimeout(again);
+      await listener?.close();
+    },
+  };
 }
 
 async function handle(
@@ -148,4 +176,94 @@ export function redactedReply(reply: Reply, redaction: Redaction): Reply {
     return type.includes('version=') ? redaction.metrics(text) : redaction.text(text);
   };
   return { ...reply, body: Array.isArray(body) ? body.map(redacted) : redacted(String(body)) };
+}
+
+/** The address bar, or a page of this origin. */
+const OWN_SITES: ReadonlySet<string> = new Set(['none', 'same-origin']);
+const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d+)?$/i;
+
+/** A browser cannot reach a socket file, so any Host is allowed there. */
+export function refusalOfForeign(headers: IncomingHttpHeaders, isSocketFile: boolean): string | undefined {
+  const { host = '', origin, 'sec-fetch-site': site } = headers;
+  if (!isSocketFile && !LOOPBACK.test(host)) return 'only requests to a loopback address are answered here';
+  const isOwn = !isSocketFile && origin?.toLowerCase() === `http://${host.toLowerCase()}`;
+  if (origin !== undefined && !isOwn) return 'requests from pages of other origins are not answered here';
+  if (site !== undefined && !OWN_SITES.has(site))
+    return 'requests from pages of other sites are not answered here';
+  return undefined;
+}
+
+/** Node checks these at each `connectionsCheckingInterval`. */
+export const CONNECTION_TIMES = {
+  /** From the connection, or the first byte, to the end of the headers. */
+  headersTimeout: 5_000,
+  requestTimeout: 10_000,
+  keepAliveTimeout: 5_000,
+  connectionsCheckingInterval: 1_000,
+} as const satisfies ServerOptions;
+
+/** For the client to read an answer. */
+const READING_MS = 60_000;
+
+/** Bounds connections, so that none keeps another waiting. The longest silent one makes room for a probe. */
+export class Connections {
+  readonly #limit: number;
+  /** No request, or answered; the oldest first. */
+  readonly #waiting = new Set<Socket>();
+  /** With a request under way, complete or not. */
+  readonly #asking = new WeakSet<Socket>();
+  /** Being answered; the oldest first. */
+  readonly #answered = new Map<Socket, ServerResponse>();
+
+  constructor(server: Server, limit: number) {
+    this.#limit = limit;
+    server.on('connection', (socket: Socket) => this.#admit(socket));
+  }
+
+  /** False while the previous request of the connection has no answer: a client can pipeline thousands. */
+  begins(socket: Socket, response: ServerResponse): boolean {
+    if (this.#asking.has(socket)) return false;
+    this.#asking.add(socket);
+    response.once('close', () => this.#asking.delete(socket));
+    return true;
+  }
+
+  /** A complete request came: until it is answered, its connection makes room for no other. */
+  answering(socket: Socket, response: ServerResponse): void {
+    if (!this.#waiting.delete(socket)) return;
+    this.#answered.set(socket, response);
+    const overdue = setTimeout(() => socket.destroy(), READING_MS);
+    response.once('close', () => {
+      clearTimeout(overdue);
+      this.#answered.delete(socket);
+      if (!socket.destroyed) this.#waiting.add(socket);
+    });
+  }
+
+  #admit(socket: Socket): void {
+    if (this.#waiting.size + this.#answered.size >= this.#limit) {
+      const silent = this.#mostSilent();
+      if (silent === undefined) {
+        socket.destroy();
+        return;
+      }
+      this.#forget(silent);
+      silent.destroy();
+    }
+    this.#waiting.add(socket);
+    socket.once('close', () => this.#forget(socket));
+  }
+
+  /** A client that reads its answer has had time; one whose answer is being made has not. */
+  #mostSilent(): Socket | undefined {
+    const [waiting] = this.#waiting;
+    if (waiting) return waiting;
+    for (const [socket, response] of this.#answered) if (response.writableEnded) return socket;
+    return undefined;
+  }
+
+  #forget(socket: Socket): void {
+    this.#waiting.delete(socket);
+    this.#answered.delete(socket);
+  }
 }

@@ -1,14 +1,19 @@
-/** Probes look at local state only, and need no token: a sidecar must not take the app down with an API. */
+/** What LISTEN shows, and what the admin routes do. */
+import { createHash, timingSafeEqual } from 'node:crypto';
+import type { Logger } from 'pino';
 import type { Settings } from '../../config/options.ts';
+import { redactedSettings } from '../../config/secrets.ts';
+import { LOG_LEVELS } from '../../config/types/value-types.ts';
 import type { Fleet } from '../../fleet/view.ts';
-import type { Metrics } from '../metrics/metrics.ts';
+import type { DaemonMessage, HeartMessage, Link } from '../../heartbeat/process/link.ts';
+import type { Metrics } from '../metrics.ts';
 import type { Lifecycle } from '../process/lifecycle.ts';
-import type { Heartbeats } from '../services/heartbeats.ts';
+import type { Heartbeats, ReloadResult } from '../services/heartbeats.ts';
+import type { CurrentSettings, Reloading } from '../services/reloading.ts';
 import { statusPageRoutes } from '../status/page/assets.ts';
 import { statusJsonSchema, type Status } from '../status/schema.ts';
-import { behindToken } from './access.ts';
-import { billRoutes } from './bill/routes.ts';
-import { fleetRoutes } from './fleet/routes.ts';
+import { billRoutes } from './bill.ts';
+import { fleetRoutes } from './fleet.ts';
 import { json, plain, schemaRoute, type Reply, type Route, type Routes } from './reply.ts';
 
 export interface PublicRouteSources {
@@ -24,6 +29,7 @@ export interface PublicRouteSources {
 /** /livez fails above this, so that the supervisor restarts the program. */
 const STUCK_MS = 10_000;
 
+/** Probes look at local state only, and need no token: a sidecar must not take the app down with an API. */
 export function publicRoutes(sources: PublicRouteSources): Routes {
   const { lifecycle, heartbeats, metrics, current } = sources;
   const { page, files } = statusPageRoutes();
@@ -64,4 +70,81 @@ function oncePerTurn(route: () => Reply): Route {
     if (shared === undefined) setImmediate(() => (shared = undefined));
     return (shared ??= route());
   };
+}
+
+const UNAUTHORIZED: Reply = {
+  ...plain(401, 'a Bearer token is needed: PILOTLIGHT_METRICS_TOKEN\n'),
+  headers: { 'www-authenticate': 'Bearer' },
+};
+
+/** A reload may change the token. `refusals`: what a route answers beside 401. */
+function behindToken(
+  routes: Routes,
+  token: () => string | undefined,
+  refusals: Readonly<Record<string, Reply>> = {},
+): Routes {
+  return Object.fromEntries(
+    Object.entries(routes).map(([key, route]): [string, Route] => [
+      key,
+      (request) => {
+        const wanted = token();
+        if (wanted === undefined || bearerMatches(request.headers.authorization, wanted))
+          return route(request);
+        return { ...UNAUTHORIZED, ...refusals[key], status: UNAUTHORIZED.status };
+      },
+    ]),
+  );
+}
+
+/** The hashes are compared, so that the time does not depend on the lengths. */
+function bearerMatches(header: string | undefined, token: string): boolean {
+  const given = /^Bearer (.+)$/i.exec(header ?? '')?.[1] ?? '';
+  return timingSafeEqual(sha256(given), sha256(token));
+}
+
+function sha256(text: string): Buffer {
+  return createHash('sha256').update(text).digest();
+}
+
+export interface AdminRouteSources {
+  readonly reloading: Pick<Reloading, 'reload'>;
+  readonly heart: Pick<Link<DaemonMessage, HeartMessage>, 'send'>;
+  readonly logger: Logger;
+  readonly current: CurrentSettings;
+}
+
+export function adminRoutes({ reloading, heart, logger, current }: AdminRouteSources): Routes {
+  return {
+    async 'POST /-/reload'() {
+      const result = await reloading.reload();
+      return json(statusOf(result), { reloaded: result.ok, problems: result.problems });
+    },
+    'POST /-/quit'() {
+      heart.send({ type: 'quit' });
+      return json(202, { quitting: true });
+    },
+    /** For daemon and heart, until a reload changes the setting. */
+    'PUT /-/log-level'({ body }) {
+      const wanted = body.trim();
+      const level = LOG_LEVELS.find((known) => known === wanted);
+      if (level === undefined) {
+        return json(400, {
+          error: 'bad_request',
+          msg: `level: got ${JSON.stringify(wanted.slice(0, 40))}; allowed: ${LOG_LEVELS.join(', ')}`,
+        });
+      }
+      logger.level = level;
+      heart.send({ type: 'log-level', level });
+      // Not `level`, which is the line's own.
+      logger.info({ to: level }, 'log level changed');
+      return json(200, { level });
+    },
+    'GET /-/config': () => json(200, redactedSettings(current.settings)),
+  };
+}
+
+/** 400: nothing has changed. 504: the heart may still apply it. */
+function statusOf({ ok, isUnanswered = false }: ReloadResult): number {
+  if (isUnanswered) return 504;
+  return ok ? 200 : 400;
 }

@@ -8,7 +8,7 @@ import type { Settings } from '../../config/options.ts';
 import type { LogStore } from '../../logs/follow/group-follower.ts';
 import type { Spool } from '../../logs/spool/spool.ts';
 import { systemClock as clock } from '../../time/clock.ts';
-import type { LogFollowing } from '../services/logs/following.ts';
+import type { LogFollowing } from '../services/logs.ts';
 import type { Status } from '../status/schema.ts';
 import { startLease } from './lease.ts';
 import { connectRedis, RedisTrouble, type RedisError } from './redis.ts';

@@ -11,7 +11,7 @@ import { endpointWorkerOperations } from '../../contract/operations/serverless/w
 import { spendOperations } from '../../contract/operations/spend.ts';
 import { tfaStatusOperations } from '../../contract/operations/tfa/tfa-status.ts';
 import { userOperations } from '../../contract/operations/users.ts';
-import type { Metrics } from '../metrics/metrics.ts';
+import type { Metrics } from '../metrics.ts';
 import type { ServiceTraits } from './service-traits.ts';
 
 const OPERATIONS = {

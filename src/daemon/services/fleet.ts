@@ -17,7 +17,7 @@ import type { FleetEvent } from '../../fleet/workers/lives.ts';
 import type { Clock } from '../../time/clock.ts';
 import { rowsLeftOut } from '../../wire/reading.ts';
 import type { DaemonClient } from './client.ts';
-import { fleetNoticesTo } from './fleet-notices.ts';
+import { noticesTo } from './notices.ts';
 
 type WatchedSettings = Pick<Settings, 'endpoints' | 'fleetInterval' | 'endpointGroups' | 'stateDir'>;
 
@@ -80,7 +80,7 @@ export function startFleet(options: FleetOptions) {
       directory: settings.stateDir,
       onEvent: options.onEvent,
       onTraits: options.onTraits,
-      notice: fleetNoticesTo(logger),
+      notice: noticesTo(logger, () => performance.now()),
       clock: options.clock,
       random: Math.random,
     });

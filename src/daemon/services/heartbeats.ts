@@ -2,7 +2,7 @@ import type { Logger } from 'pino';
 import type { Grants } from '../../client/gate.ts';
 import type { LogLevel } from '../../config/types/value-types.ts';
 import type { DaemonMessage, HeartMessage, Link, Report } from '../../heartbeat/process/link.ts';
-import type { Metrics } from '../metrics/metrics.ts';
+import type { Metrics } from '../metrics.ts';
 import { deploymentStatus } from '../status/deployment.ts';
 import type { DeploymentStatus } from '../status/schema.ts';
 import type { ClockSkew } from './client.ts';

@@ -12,7 +12,7 @@ import {
 } from '../../config/options.ts';
 import { describeProblem, errorsIn, type ConfigProblem } from '../../config/problem.ts';
 import { Turns } from '../../time/repeating.ts';
-import type { Metrics } from '../metrics/metrics.ts';
+import type { Metrics } from '../metrics.ts';
 import type { Lifecycle } from '../process/lifecycle.ts';
 import type { SharedWork } from './shared-work.ts';
 import type { Heartbeats, ReloadResult } from './heartbeats.ts';

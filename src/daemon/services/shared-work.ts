@@ -3,7 +3,7 @@ import type { Settings } from '../../config/options.ts';
 import type { LineOutput } from '../../logs/sinks/stdout.ts';
 import type { Lifecycle } from '../process/lifecycle.ts';
 import type { DaemonClient } from './client.ts';
-import { startLogFollowing } from './logs/following.ts';
+import { startLogFollowing } from './logs.ts';
 import type { Fleet } from '../../fleet/view.ts';
 import { startFleet, type FleetOptions } from './fleet.ts';
 import { startWatches } from './watches.ts';

@@ -1,14 +1,17 @@
 import type { BuildInfo } from '../../build-info.ts';
-import type { RequestQueue } from '../../client/request-queue.ts';
+import type { QueueView, RequestQueue } from '../../client/request-queue.ts';
+import { describeProblem, isError, type ConfigProblem } from '../../config/problem.ts';
+import { withoutCredentials } from '../../config/types/addresses.ts';
+import type { Report } from '../../heartbeat/process/link.ts';
+import type { AppSnapshot } from '../../heartbeat/view/snapshot.ts';
 import type { Lifecycle } from '../process/lifecycle.ts';
-import type { SharedWork } from '../services/shared-work.ts';
+import type { ClockSkew } from '../services/client.ts';
 import type { Heartbeats } from '../services/heartbeats.ts';
 import type { CurrentSettings } from '../services/reloading.ts';
-import type { ClockSkew } from '../services/client.ts';
 import type { ServiceTraits } from '../services/service-traits.ts';
+import type { SharedWork } from '../services/shared-work.ts';
 import { fleetStatus } from './fleet.ts';
-import { appStatus, configProblems, heartStatus, rateLimitStatus } from './process.ts';
-import type { EndpointLogStatus, Status, WorkerGroupStatus } from './schema.ts';
+import type { AppStatus, EndpointLogStatus, Status, WorkerGroupStatus } from './schema.ts';
 
 export interface StatusSources {
   readonly build: BuildInfo;
@@ -63,4 +66,51 @@ export function statusSnapshot(sources: StatusSources): Status {
 
 function withoutLines<Log extends WorkerGroupStatus | EndpointLogStatus>(log: Log): Log {
   return { ...log, last_lines: [] };
+}
+
+function heartStatus(restarts: number, report: Report | undefined): Status['heart'] {
+  const { openConnections = 0, vitals, avoided = [] } = report ?? {};
+  return {
+    daemon_restarts: restarts,
+    open_connections: openConnections,
+    resident_memory_bytes: vitals?.residentBytes ?? null,
+    cpu_seconds: vitals?.cpuSeconds ?? null,
+    event_loop_lag_max_seconds: vitals ? vitals.lagMs / 1000 : null,
+    avoided_addresses: avoided.map(({ origin, address, reason, since }) => {
+      return { origin, address, reason, since: since / 1000 };
+    }),
+  };
+}
+
+function rateLimitStatus(view: QueueView): Status['rate_limit'] {
+  return {
+    allowed_requests_per_second: view.allowedPerSecond ?? null,
+    wanted_requests_per_second: view.wantedPerSecond,
+    stretch_ratio: view.stretchRatio,
+    waiting_requests: view.waiting,
+    paused_seconds: view.closedMs / 1000,
+  };
+}
+
+/** Null without an app, and before the first report. */
+export function appStatus(address: string | undefined, snapshot: AppSnapshot | undefined): AppStatus | null {
+  if (address === undefined || snapshot === undefined) return null;
+  return {
+    address: withoutCredentials(address),
+    state: snapshot.state,
+    unhealthy_seconds: snapshot.unhealthyMs / 1000,
+    grace_seconds: snapshot.graceMs / 1000,
+    last_error: snapshot.why ?? null,
+  };
+}
+
+/** A finding of a rule is shown with its group. */
+function configProblems(problems: readonly ConfigProblem[]): Status['config_problems'] {
+  return problems
+    .filter((problem) => problem.failsCheck || (isError(problem) && problem.rule === undefined))
+    .map((problem) => ({
+      variable: problem.variable,
+      severity: isError(problem) ? 'error' : 'warning',
+      problem: describeProblem(problem),
+    }));
 }

@@ -1,6 +1,6 @@
 /** `pilotlight bill` against what the emulator charged. */
 import { expect, test } from 'vitest';
-import type { BillAnswer } from '../../../src/daemon/http/bill/answer.ts';
+import type { BillAnswer } from '../../../src/daemon/http/bill.ts';
 import { startEmulator, type Emulator } from '../../../src/emulator/index.ts';
 import { startTestDaemon, until } from '../../support/daemon.ts';
 import { serve } from '../../support/local-server.ts';

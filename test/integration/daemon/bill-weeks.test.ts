@@ -5,7 +5,7 @@
 import { expect, test } from 'vitest';
 import { createClient, type Client } from '../../../src/client/client.ts';
 import { listCharges } from '../../../src/client/flows/lists.ts';
-import { billAnswer, type BillAnswer } from '../../../src/daemon/http/bill/answer.ts';
+import { billAnswer, type BillAnswer } from '../../../src/daemon/http/bill.ts';
 import { startEmulator, type Emulator, type EmulatorOptions } from '../../../src/emulator/index.ts';
 import type { EndpointSpend } from '../../../src/spend/hours.ts';
 import { dayOf } from '../../../src/spend/bill.ts';

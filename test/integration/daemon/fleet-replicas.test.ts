@@ -1,6 +1,6 @@
 /** Two daemons with one Redis watch endpoints as one, also while Redis is away: real processes, a real Redis. */
 import { expect, test } from 'vitest';
-import type { FleetHistory } from '../../../src/daemon/http/fleet/answer.ts';
+import type { FleetHistory } from '../../../src/daemon/http/fleet.ts';
 import type { Status } from '../../../src/daemon/status/schema.ts';
 import { startEmulator, type Emulator } from '../../../src/emulator/index.ts';
 import { startDaemonProcess, type DaemonProcess } from '../../support/daemon-process.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { FleetHistory } from '../../../src/daemon/http/fleet/answer.ts';
+import type { FleetHistory } from '../../../src/daemon/http/fleet.ts';
 import { startEmulator } from '../../../src/emulator/index.ts';
 import { pilotlight } from '../../support/console.ts';
 import { serviceOf, startTestDaemon, until } from '../../support/daemon.ts';

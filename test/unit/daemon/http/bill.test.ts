@@ -1,8 +1,7 @@
 /** /api/bill on a real listener, with a recorded fleet; and what makes a day dearer. */
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { afterEach, describe, expect, test } from 'vitest';
-import { billJsonSchema, type BillAnswer } from '../../../../src/daemon/http/bill/answer.ts';
-import { difference } from '../../../../src/daemon/http/bill/difference.ts';
+import { billJsonSchema, difference, type BillAnswer } from '../../../../src/daemon/http/bill.ts';
 import { NOTHING_BILLED } from '../../../../src/spend/bill.ts';
 import {
   DAY_MS,

@@ -3,8 +3,12 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { connect, type AddressInfo, type Socket } from 'node:net';
 import { afterEach, describe, expect, test, vi } from 'vitest';
-import { CONNECTION_TIMES, Connections } from '../../../../src/daemon/http/connections.ts';
-import { listen, type HttpListener } from '../../../../src/daemon/http/listener.ts';
+import {
+  CONNECTION_TIMES,
+  Connections,
+  listen,
+  type HttpListener,
+} from '../../../../src/daemon/http/listener.ts';
 import { plain } from '../../../../src/daemon/http/reply.ts';
 import { ask, holdOpen, type RawConnection } from '../../../support/raw-http.ts';
 

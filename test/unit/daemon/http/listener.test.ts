@@ -1,18 +1,28 @@
+import { createServer, type Server } from 'node:http';
 import { connect } from 'node:net';
-import { afterEach, expect, test } from 'vitest';
+import { afterEach, expect, test, vi } from 'vitest';
 import { Redaction } from '../../../../src/contract/text/redaction.ts';
-import { listen, type HttpListener, type ListenerOptions } from '../../../../src/daemon/http/listener.ts';
+import {
+  keepListening,
+  listen,
+  redactedReply,
+  refusalOfForeign,
+  type ListenerOptions,
+} from '../../../../src/daemon/http/listener.ts';
 import { json, plain } from '../../../../src/daemon/http/reply.ts';
+import { collectedLog } from '../../../support/collected-log.ts';
 import { until } from '../../../support/daemon.ts';
+import { freePort } from '../../../support/ports.ts';
 
-let listener: HttpListener | undefined;
+const closing: (() => Promise<unknown>)[] = [];
 afterEach(async () => {
-  await listener?.close();
+  vi.useRealTimers();
+  for (const close of closing.splice(0)) await close();
 });
 
 const errors: string[] = [];
 async function serve(options: Partial<ListenerOptions> = {}): Promise<string> {
-  listener = await listen({
+  const listener = await listen({
     address: { host: '127.0.0.1', port: 0 },
     onError: (error, route) => errors.push(`${route}: ${(error as Error).message}`),
     routes: {
@@ -25,6 +35,7 @@ async function serve(options: Partial<ListenerOptions> = {}): Promise<string> {
     },
     ...options,
   });
+  closing.push(() => listener.close());
   return listener.url;
 }
 
@@ -108,7 +119,7 @@ test('close ends open connections', async () => {
   const socket = connect(Number(url.port), url.hostname);
   const closed = new Promise((resolve) => socket.once('close', resolve));
   await new Promise((resolve) => socket.once('connect', resolve));
-  await listener?.close();
+  await closing.pop()?.();
   await closed;
 });
 
@@ -124,3 +135,124 @@ function rawStatus(url: string, host: string): Promise<string> {
     socket.write(`GET /hello HTTP/1.1\r\nHost: ${host}\r\n\r\n`);
   });
 }
+
+const redacting = new Redaction(() => ['a"secret-key']);
+
+test.each([
+  ['application/json', '{"words":"a\\"secret-key"}', '{"words":"[redacted]"}'],
+  ['text/plain', 'got a"secret-key', 'got [redacted]'],
+  ['text/plain; version=0.0.4', 'x{why="a\\"secret-key"} 1\n', 'x{why="[redacted]"} 1\n'],
+  ['text/html', 'a"secret-key', 'a"secret-key'],
+  ['text/javascript', 'a"secret-key', 'a"secret-key'],
+  ['image/svg+xml', 'a"secret-key', 'a"secret-key'],
+])('of %s leaves what has no secret', (type, body, redacted) => {
+  expect(redactedReply({ status: 200, type, body, headers: { vary: 'accept' } }, redacting)).toEqual({
+    status: 200,
+    type,
+    body: redacted,
+    headers: { vary: 'accept' },
+  });
+});
+
+const HOST = '127.0.0.1:9848';
+
+test.each([
+  ['a program', { host: HOST }],
+  ['a program, by name', { host: 'localhost:9848' }],
+  ['an address typed into the address bar', { host: HOST, 'sec-fetch-site': 'none' }],
+  ['a page of its own', { host: HOST, origin: `http://${HOST}`, 'sec-fetch-site': 'same-origin' }],
+])('over TCP %s is answered', (_, headers) => {
+  expect(refusalOfForeign(headers, false)).toBeUndefined();
+});
+
+test.each([
+  ['a page of another origin', { host: HOST, origin: 'https://evil.example' }],
+  ['the same address over TLS', { host: HOST, origin: `https://${HOST}` }],
+  ['a page without an origin, as a sandboxed frame is', { host: HOST, origin: 'null' }],
+  [
+    'a request of another site without an Origin, as an image is',
+    { host: HOST, 'sec-fetch-site': 'cross-site' },
+  ],
+  ['a request of the same site and another origin', { host: HOST, 'sec-fetch-site': 'same-site' }],
+  ['a word for the site that nobody knows', { host: HOST, 'sec-fetch-site': 'none, same-origin' }],
+  ['a name that was rebound to this machine', { host: 'evil.example:9848' }],
+  ['a name that only begins as a loopback address', { host: '127.0.0.1.evil.example' }],
+  ['a name in front of a loopback address', { host: 'evil.example@127.0.0.1' }],
+  ['no host', {}],
+])('over TCP %s is refused', (_, headers) => {
+  expect(refusalOfForeign(headers, false)).toMatch(/answered here$/);
+});
+
+test('on a socket file any Host is fine, and no origin', () => {
+  expect(refusalOfForeign({ host: 'pilotlight' }, true)).toBeUndefined();
+  expect(refusalOfForeign({}, true)).toBeUndefined();
+  expect(refusalOfForeign({ host: 'pilotlight', origin: 'http://pilotlight' }, true)).toContain('origin');
+  expect(refusalOfForeign({ host: 'pilotlight', 'sec-fetch-site': 'cross-site' }, true)).toContain('site');
+});
+
+/** Somebody else has the port. */
+async function taken(): Promise<{ readonly port: number; readonly free: () => Promise<void> }> {
+  const server: Server = createServer();
+  const port = await freePort();
+  await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
+  const free = (): Promise<void> => new Promise((resolve) => server.close(() => resolve()));
+  closing.push(free);
+  return { port, free };
+}
+
+async function keeping(port: number) {
+  const { logger, lines } = collectedLog();
+  const address = { host: '127.0.0.1', port };
+  const routes = { 'GET /': () => plain(200, 'here\n') };
+  const kept = await keepListening('metrics', { address, routes }, logger);
+  closing.push(() => kept.close());
+  return { kept, lines };
+}
+
+test('one that is taken is tried every five seconds, and said when that begins and ends', async () => {
+  const { port, free } = await taken();
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  const { kept, lines } = await keeping(port);
+  expect(kept.url).toBeUndefined();
+  expect(lines).toMatchObject([
+    { level: 50, host: '127.0.0.1', port, msg: 'metrics: cannot listen; it is tried again' },
+  ]);
+  vi.advanceTimersByTime(5_000);
+  // The next try has failed when there is a timer for the one after it.
+  await vi.waitUntil(() => vi.getTimerCount() > 0, { interval: 1 });
+  expect(lines).toHaveLength(1);
+  await free();
+  vi.advanceTimersByTime(4_999);
+  expect(kept.url).toBeUndefined();
+  vi.advanceTimersByTime(1);
+  vi.useRealTimers();
+  await expect.poll(() => kept.url, { interval: 1 }).toBe(`http://127.0.0.1:${port}`);
+  expect(lines.slice(1)).toMatchObject([{ level: 30, url: kept.url, msg: 'metrics: listening now' }]);
+});
+
+test('closed in the middle of a try that succeeds it leaves the port to others', async () => {
+  const { port, free } = await taken();
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  const { kept, lines } = await keeping(port);
+  await free();
+  vi.advanceTimersByTime(5_000);
+  await kept.close();
+  vi.useRealTimers();
+  const other = createServer();
+  closing.push(() => new Promise((resolve) => other.close(resolve)));
+  other.on('error', () => {});
+  await expect
+    .poll(() => (other.listening ? port : other.listen(port, '127.0.0.1') && 0), { interval: 5 })
+    .toBe(port);
+  expect(kept.url).toBeUndefined();
+  expect(lines).toHaveLength(1);
+});
+
+test('closed while it is tried it is tried no more', async () => {
+  const { port } = await taken();
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  const { kept } = await keeping(port);
+  expect(vi.getTimerCount()).toBe(1);
+  await kept.close();
+  expect(vi.getTimerCount()).toBe(0);
+});

@@ -1,6 +1,6 @@
 import * as fc from '../../../support/fast-check.ts';
 import { expect, test } from 'vitest';
-import { createMetrics } from '../../../../src/daemon/metrics/metrics.ts';
+import { createMetrics } from '../../../../src/daemon/metrics.ts';
 import { deploymentStatus } from '../../../../src/daemon/status/deployment.ts';
 import { FAILURE_LABELS, type FailureLabel } from '../../../../src/heartbeat/engine/state.ts';
 import { DEPLOYMENT_STATES, type DeploymentSnapshot } from '../../../../src/heartbeat/view/snapshot.ts';

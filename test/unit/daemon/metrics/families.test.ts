@@ -1,6 +1,6 @@
 /** Each series of a daemon that has something of everything: its labels and its value. */
 import { expect, test } from 'vitest';
-import { createMetrics } from '../../../../src/daemon/metrics/metrics.ts';
+import { createMetrics } from '../../../../src/daemon/metrics.ts';
 import type { Status } from '../../../../src/daemon/status/schema.ts';
 import { EMPTY_DEPLOYMENT, EMPTY_LOG, EMPTY_STATUS } from '../../../support/empty-status.ts';
 import { expositionOf } from '../../../support/exposition.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createMetrics } from '../../../../src/daemon/metrics/metrics.ts';
+import { createMetrics } from '../../../../src/daemon/metrics.ts';
 import { fleetStatus } from '../../../../src/daemon/status/fleet.ts';
 import type { Status } from '../../../../src/daemon/status/schema.ts';
 import type { FleetView } from '../../../../src/fleet/view.ts';

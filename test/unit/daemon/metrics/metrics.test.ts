@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createMetrics } from '../../../../src/daemon/metrics/metrics.ts';
+import { createMetrics } from '../../../../src/daemon/metrics.ts';
 import type { JobStatus, Status } from '../../../../src/daemon/status/schema.ts';
 import { EMPTY_LOG, EMPTY_STATUS } from '../../../support/empty-status.ts';
 import { expositionOf } from '../../../support/exposition.ts';

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { deploymentStatus } from '../../../../src/daemon/status/deployment.ts';
 import { fleetStatus } from '../../../../src/daemon/status/fleet.ts';
 import { followedStatus } from '../../../../src/daemon/status/logs.ts';
-import { appStatus } from '../../../../src/daemon/status/process.ts';
+import { appStatus } from '../../../../src/daemon/status/snapshot.ts';
 import {
   FAILURE_LABELS,
   type DeploymentSnapshot,

@@ -1,8 +1,9 @@
-/** A socket file for this user only; it replaces a socket on which no process listens. */
+/** Binds a server: to a TCP port, or to a socket file for this user only. */
 import { chmodSync, lstatSync, statSync, unlinkSync } from 'node:fs';
 import { once } from 'node:events';
-import { connect, type Server } from 'node:net';
+import { connect, type AddressInfo, type Server } from 'node:net';
 import { dirname } from 'node:path';
+import type { AdminAddress } from '../../config/types/addresses.ts';
 import { PilotlightError } from '../../contract/pilotlight-error.ts';
 
 const SOCKET_MODE = 0o600;
@@ -15,8 +16,21 @@ export class SocketFileError extends PilotlightError {
   readonly actor = 'user';
 }
 
-/** The server removes the socket when it closes. @throws SocketFileError */
-export async function listenOnSocketFile(server: Server, path: string): Promise<void> {
+/** Returns the URL: `http://host:port`, or `unix:/path`. @throws SocketFileError */
+export async function bind(server: Server, address: AdminAddress): Promise<string> {
+  if ('path' in address) {
+    await listenOnSocketFile(server, address.path);
+    return `unix:${address.path}`;
+  }
+  const { host } = address;
+  server.listen({ host, port: address.port });
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
+}
+
+/** It replaces a socket on which no process listens. The server removes the socket when it closes. */
+async function listenOnSocketFile(server: Server, path: string): Promise<void> {
   requireFolder(path);
   await removeStale(path);
   const umask = process.umask(PRIVATE_UMASK);

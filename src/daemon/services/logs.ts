@@ -1,18 +1,21 @@
 import type { Logger } from 'pino';
-import type { DaemonClient } from '../client.ts';
-import { systemClock } from '../../../time/clock.ts';
-import type { DropReason, LogEvent } from '../../../logs/events.ts';
-import { createTailFetcher, startLogPipeline } from '../../../logs/follow/pipeline.ts';
-import type { LogStore } from '../../../logs/follow/group-follower.ts';
-import { LogLookup } from '../../../logs/lookup/log-lookup.ts';
-import type { LogSource } from '../../../logs/record.ts';
-import { type LineOutput, stdoutSink } from '../../../logs/sinks/stdout.ts';
-import { type Sink, withPlainLines } from '../../../logs/sinks/sink.ts';
-import { Spool } from '../../../logs/spool/spool.ts';
-import type { Settings } from '../../../config/options.ts';
-import type { SinkStatus, Status } from '../../status/schema.ts';
-import { followedStatus } from '../../status/logs.ts';
-import { logEventsTo } from './events.ts';
+import type { DaemonClient } from './client.ts';
+import { systemClock } from '../../time/clock.ts';
+import type { DropReason, LogEvent } from '../../logs/events.ts';
+import { createTailFetcher } from '../../logs/follow/pipeline.ts';
+import type { LogStore } from '../../logs/follow/group-follower.ts';
+import { startLogPipeline } from '../../logs/follow/pipeline.ts';
+import { LogLookup } from '../../logs/lookup/log-lookup.ts';
+import type { LogSource } from '../../logs/record.ts';
+import type { LineOutput } from '../../logs/sinks/stdout.ts';
+import { withPlainLines } from '../../logs/sinks/sink.ts';
+import type { Sink } from '../../logs/sinks/sink.ts';
+import { stdoutSink } from '../../logs/sinks/stdout.ts';
+import { Spool } from '../../logs/spool/spool.ts';
+import type { Settings } from '../../config/options.ts';
+import type { SinkStatus, Status } from '../status/schema.ts';
+import { followedStatus } from '../status/logs.ts';
+import { noticesTo } from './notices.ts';
 
 type LogSettings = SinkSettings &
   Pick<Settings, 'workerGroups' | 'endpointLogs' | 'logStart' | 'followLevels' | 'stateDir'>;
@@ -38,7 +41,7 @@ export async function startLogFollowing(options: LogFollowingOptions) {
   const sinkNames = sinks.map(({ name }) => name);
   const counts = new SinkCounts(sinkNames);
 
-  const tell = logEventsTo(logger, () => performance.now());
+  const tell = noticesTo(logger, () => performance.now());
   function observe(event: LogEvent): void {
     counts.observe(event);
     tell(event);
@@ -193,7 +196,7 @@ export function openSinks(settings: SinkSettings, stdout: LineOutput, logger: Lo
 async function openFileSink(settings: SinkSettings, logger: Logger): Promise<Sink> {
   const { logFile: path, logFileMaxBytes: maxBytes, logFileMaxFiles: maxFiles } = settings;
   if (path === undefined) throw new Error('bug: a file sink without LOG_FILE');
-  const { fileSink } = await import('../../../logs/sinks/file.ts');
+  const { fileSink } = await import('../../logs/sinks/file.ts');
   return fileSink({
     path,
     maxBytes,
@@ -209,6 +212,6 @@ async function openOtlpSink({
 }: SinkSettings): Promise<Sink> {
   if (endpoint === undefined)
     throw new Error('the configuration check lets no OTLP sink without an address through');
-  const { otlpSink } = await import('../../../logs/sinks/otlp.ts');
+  const { otlpSink } = await import('../../logs/sinks/otlp.ts');
   return otlpSink({ endpoint, headers });
 }

@@ -1,33 +1,36 @@
-/** What /api/bill answers and `pilotlight bill` prints. Dollars, UTC days; null is not known. */
+/** What `/api/bill` answers and `pilotlight bill` prints. Dollars, UTC days; null is not known. */
 import * as z from 'zod';
-import { dayOf, daysUntil } from '../../../spend/bill.ts';
+import { dayOf, daysUntil, sumOf } from '../../spend/bill.ts';
 import {
+  BILL_DAYS,
   DAY_MS,
   HOUR_MS,
+  isSeen,
   monthOf,
   spentIn,
   spentOn,
   sumOfFigures,
   sumOfHours,
   type EndpointSpend,
+  type Figure,
   type Hour,
-} from '../../../spend/hours.ts';
-import type { FleetView } from '../../../fleet/view.ts';
-import { count, publishedSchema, time } from '../../status/fact.ts';
-import { shownFigure, shownUnanswered } from '../../status/fleet.ts';
-import { csvOf } from '../reply.ts';
-import { difference } from './difference.ts';
+} from '../../spend/hours.ts';
+import type { Fleet, FleetView } from '../../fleet/view.ts';
+import { count, publishedSchema, time } from '../status/fact.ts';
+import { shownFigure, shownUnanswered } from '../status/fleet.ts';
+import { badQuery, elsewhere, endpointField, FORMAT, inFormat, queryReader } from './query.ts';
+import { csvOf, schemaRoute, type Reply, type RouteRequest, type Routes } from './reply.ts';
 
 /** To a hundredth of a cent. */
 const rounded = z.number().overwrite((value) => Math.round(value * 10_000) / 10_000);
 const dollars = rounded;
-const day = z.string().describe('A UTC day, such as 2026-11-28');
-const source = z
+const utcDay = z.string().describe('A UTC day, such as 2026-11-28');
+const weakest = z
   .enum(['billed', 'told', 'estimated'])
   .describe('Of a sum, its weakest part: estimated is by the prices of instances, and lacks bandwidth');
-const figure = z.object({ amount: dollars, source });
+const figure = z.object({ amount: dollars, source: weakest });
 
-export const uses = z
+const uses = z
   .object({
     working: dollars.describe('Ready workers with requests'),
     idle: dollars.describe('Ready workers without'),
@@ -36,16 +39,16 @@ export const uses = z
   })
   .describe('Estimated from the prices of instances, so it adds up to what they cost, and not to the bill');
 
-export const billed = z.object({ gpu: dollars, disk: dollars, bandwidth: dollars, other: dollars });
+const billParts = z.object({ gpu: dollars, disk: dollars, bandwidth: dollars, other: dollars });
 
-export const dayRow = z.object({
-  day,
+const dayRow = z.object({
+  day: utcDay,
   endpoint_group: z.string().describe('As metrics name it; #ID of one that is known from the bill alone'),
   endpoint_id: count.nullable().describe('The last one that it had'),
   amount: dollars,
-  source,
+  source: weakest,
   seen_hours: rounded.describe('How much of the day this daemon saw'),
-  billed: billed
+  billed: billParts
     .nullable()
     .describe('What the service billed, by what for; null: that is not what counts here'),
   uses: uses.nullable().describe('null: not seen'),
@@ -62,8 +65,8 @@ const dearHour = z.object({
 });
 
 const comparison = z.object({
-  day,
-  before: day.describe('The same weekday before'),
+  day: utcDay,
+  before: utcDay.describe('The same weekday before'),
   ...figure.shape,
   load: dollars.describe('Workers were at work for longer, at the price of before'),
   price: dollars.describe('Ready workers were dearer'),
@@ -210,13 +213,13 @@ function dearestHours(hours: readonly (Hour & { readonly endpoint: string })[]):
   return byHour
     .toSorted((a, b) => b.amount - a.amount)
     .slice(0, MOST_DEAR_HOURS)
-    .map(({ atMs, own, amount, source: from }) => {
+    .map(({ atMs, own, amount, source }) => {
       const like = usual.get(atMs % DAY_MS) ?? [];
       const dearest = own.toSorted((a, b) => (spentIn(b)?.dollars ?? 0) - (spentIn(a)?.dollars ?? 0));
       return {
         from: atMs / 1000,
         amount,
-        source: from,
+        source,
         usual: like.reduce((sum, hour) => sum + hour.amount, 0) / like.length,
         ready_workers: meanOf(own, ({ readyMs }) => readyMs),
         starting_workers: meanOf(own, ({ startingMs }) => startingMs),
@@ -246,7 +249,7 @@ function wasteOf({ endpoints, spend: { orphans } }: Pick<FleetView, 'endpoints' 
 }
 
 const { billed: _billed, uses: _uses, ...ofDay } = dayRow.shape;
-const CSV_COLUMNS = Object.keys({ ...ofDay, ...billed.shape, ...uses.shape }) as (keyof typeof ofDay)[];
+const CSV_COLUMNS = Object.keys({ ...ofDay, ...billParts.shape, ...uses.shape }) as (keyof typeof ofDay)[];
 
 export function billCsv({ days }: Pick<BillAnswer, 'days'>): string {
   const rows = days.map((one) => Object.assign({}, one, one.billed, one.uses));
@@ -254,4 +257,81 @@ export function billCsv({ days }: Pick<BillAnswer, 'days'>): string {
     CSV_COLUMNS,
     rows.map((row) => CSV_COLUMNS.map((name) => row[name])),
   );
+}
+
+/** Why yesterday cost more or less than the same weekday before; null: one of the two was not seen. */
+export function difference(spends: readonly EndpointSpend[], now: Date) {
+  const [name, nameBefore] = [dayBack(now, 1), dayBack(now, 8)];
+  if (!isSeen(spends, name) || !isSeen(spends, nameBefore)) return null;
+  const [day, before] = [usesOn(spends, name), usesOn(spends, nameBefore)];
+  // Prices make no difference if one is not known.
+  const scale = day.price && before.price ? before.price / day.price : 1;
+  const load = day.working * scale - before.working;
+  const parameters = day.idle * scale - before.idle + day.stopped - before.stopped;
+  const price = (day.working + day.idle) * (1 - scale);
+  const starts = day.starting - before.starting;
+  const { dollars: amount, source } = totalDifference(spends, name, nameBefore);
+  const other = amount - load - price - parameters - starts;
+  return { day: name, before: nameBefore, amount, source, load, price, parameters, starts, other };
+}
+
+function dayBack(now: Date, days: number): string {
+  return dayOf(new Date(now.getTime() - days * DAY_MS));
+}
+
+/** `price`: of a ready worker, dollars a ms. */
+function usesOn(spends: readonly EndpointSpend[], day: string) {
+  const all = sumOfHours(spends.flatMap(({ days }) => days.get(day) ?? []));
+  return { ...all, price: all.readyMs === 0 ? undefined : (all.working + all.idle) / all.readyMs };
+}
+
+/** Compares figures of one kind: billed and estimated ones differ. */
+function totalDifference(spends: readonly EndpointSpend[], day: string, before: string): Figure {
+  const isBilled = [day, before].every((one) => spends.some(({ billed }) => billed.has(one)));
+  const figureOf = (one: string): Figure | undefined => {
+    if (!isBilled)
+      return sumOfFigures(spends.map(({ days }) => days.get(one)).map((hours) => hours && spentIn(hours)));
+    return { dollars: sumOf(spends.flatMap(({ billed }) => billed.get(one) ?? [])).total, source: 'billed' };
+  };
+  const [one, other] = [figureOf(day), figureOf(before)];
+  const { source } = sumOfFigures([one, other]) ?? { source: 'estimated' as const };
+  return { dollars: (one?.dollars ?? 0) - (other?.dollars ?? 0), source };
+}
+
+export function billRoutes(fleet: Fleet): Routes {
+  return {
+    'GET /api/bill': (request) => answer(fleet, request),
+    'GET /api/bill/schema': schemaRoute(billJsonSchema),
+  };
+}
+
+const FIELDS = ['endpoint', 'since', 'format'];
+const DEFAULT_SINCE = '30d';
+const SINCE = {
+  read(text: string): number | undefined {
+    const days = Number(/^(\d{1,3})d$/.exec(text)?.[1] ?? Number.NaN);
+    return days < BILL_DAYS ? days : undefined;
+  },
+  allowed: `days such as 7d, at most ${BILL_DAYS - 1}d`,
+};
+
+async function answer(fleet: Fleet, { headers, query }: RouteRequest): Promise<Reply> {
+  const view = fleet.view();
+  if (view.isElsewhere) return elsewhere();
+  const known = await fleet.spends();
+  const { one, problems } = queryReader(query, FIELDS);
+  const { allowed } = endpointField(known.map(({ endpoint }) => endpoint));
+  const named = (wanted: string) => {
+    const found = known.filter(({ endpoint, id }) => endpoint === wanted || String(id) === wanted);
+    return found.length > 0 ? found : undefined;
+  };
+  const spends = one('endpoint', { read: named, allowed }) ?? known;
+  const since = one('since', SINCE, DEFAULT_SINCE);
+  const format = one('format', FORMAT);
+  if (problems.length > 0 || since === undefined) return badQuery(problems);
+  const endpoints = view.endpoints.filter(({ endpoint }) =>
+    spends.some((spend) => spend.endpoint === endpoint),
+  );
+  const bill = billAnswer({ spends, now: new Date(), since, view: { ...view, endpoints } });
+  return inFormat(format, headers, bill, billCsv);
 }

@@ -1,10 +1,11 @@
 import { pino } from 'pino';
 import { expect, test } from 'vitest';
-import { logEventsTo } from '../../../../../src/daemon/services/logs/events.ts';
-import { PilotlightError } from '../../../../../src/contract/pilotlight-error.ts';
-import type { LogEvent } from '../../../../../src/logs/events.ts';
-import type { LogSource } from '../../../../../src/logs/record.ts';
-import { NewerFile } from '../../../../../src/storage/database-file.ts';
+import { noticesTo } from '../../../../src/daemon/services/notices.ts';
+import { PilotlightError } from '../../../../src/contract/pilotlight-error.ts';
+import type { FleetNotice } from '../../../../src/fleet/view.ts';
+import type { LogEvent } from '../../../../src/logs/events.ts';
+import type { LogSource } from '../../../../src/logs/record.ts';
+import { NewerFile } from '../../../../src/storage/database-file.ts';
 
 function telling(level = 'info') {
   const lines: Record<string, unknown>[] = [];
@@ -13,7 +14,7 @@ function telling(level = 'info') {
     { write: (line) => lines.push(JSON.parse(line) as Record<string, unknown>) },
   );
   const clock = { now: 0 };
-  return { lines, clock, tell: logEventsTo(logger, () => clock.now) };
+  return { lines, clock, tell: noticesTo(logger, () => clock.now) };
 }
 
 const group = (id: number): LogSource => ({ kind: 'workergroup', id });
@@ -71,7 +72,21 @@ const changed = {
 const aside = { kind: 'spool set aside', path: '/state/old', error } as const;
 const gap = { kind: 'gap', source, reason: 'overrun', lostMin: 3, lostEstimate: 5 } as const;
 
-test.each<[LogEvent, level: number, msg: string, fields: Record<string, unknown>]>([
+const names = Array.from({ length: 25 }, (_, index) => `endpoint ${index}`);
+const shown = names.slice(0, 20);
+const endpointsNotListed = { kind: 'endpoints not listed', error, failures: 1 } as const;
+const lookFailed = { kind: 'look failed', endpoint: 'chat', error, failures: 1 } as const;
+const look = { endpoint: 'chat', err };
+const path = '/state/fleet.sqlite.corrupt';
+const trouble = { endpoint: 'chat', trouble: 'not_recruiting' } as const;
+const begun = {
+  ...trouble,
+  kind: 'trouble begun',
+  evidence: { says: 'it waits', facts: { load: 2 } },
+} as const;
+const untold = { kind: 'spend not told', permission: 'user_read', error: 'no', cause: error } as const;
+
+test.each<[LogEvent | FleetNotice, level: number, msg: string, fields: Record<string, unknown>]>([
   [pollFailed, WARN, 'log poll failed; nothing is lost yet', { ...poll, failures: 1 }],
   [{ ...pollFailed, failures: 3 }, DEBUG, 'log poll failed; nothing is lost yet', { ...poll, failures: 3 }],
   [
@@ -156,6 +171,74 @@ test.each<[LogEvent, level: number, msg: string, fields: Record<string, unknown>
     { err: expect.anything() as unknown, setAside: '/state/old' },
   ],
   [{ kind: 'stale answer', source }, DEBUG, 'log answer older than', { workergroupId }],
+  [
+    { kind: 'endpoints changed', begun: names, left: ['old'] },
+    INFO,
+    'watched endpoints changed',
+    { begun: shown, left: ['old'], begunCount: 25, leftCount: 1 },
+  ],
+  [
+    { kind: 'endpoints changed', begun: [], left: names },
+    INFO,
+    'watched endpoints changed',
+    { begun: [], left: shown, begunCount: 0, leftCount: 25 },
+  ],
+  [endpointsNotListed, WARN, 'listing endpoints failed; retrying', { err, failures: 1 }],
+  [{ ...endpointsNotListed, failures: 3 }, DEBUG, 'listing endpoints failed; retrying', { err, failures: 3 }],
+  [
+    { kind: 'endpoints listed again', failures: 3 },
+    INFO,
+    'the endpoints could be listed again',
+    { failures: 3 },
+  ],
+  [
+    { kind: 'endpoints unknown', names },
+    WARN,
+    'no endpoint has this name of PILOTLIGHT_ENDPOINTS',
+    { endpoints: shown },
+  ],
+  [lookFailed, WARN, 'the workers of an endpoint could not be looked at', { ...look, failures: 1 }],
+  [{ ...lookFailed, failures: 3 }, DEBUG, 'the workers of an endpoint could not', { ...look, failures: 3 }],
+  [
+    { kind: 'look succeeded again', endpoint: 'chat', failures: 7 },
+    INFO,
+    'the workers of an endpoint could be looked at again',
+    { endpoint: 'chat', failures: 7 },
+  ],
+  [{ kind: 'history not stored', error }, ERROR, 'the history of endpoints cannot be stored', { err }],
+  [
+    { kind: 'history not stored', error: new NewerFile(9, 2) },
+    ERROR,
+    'the history of endpoints is of a newer Pilotlight',
+    { err: expect.objectContaining({ code: 'newer_file' }) as unknown },
+  ],
+  [
+    { kind: 'history set aside', path, error },
+    ERROR,
+    'the history of endpoints could not be',
+    { err, setAside: path },
+  ],
+  [
+    { ...begun, severity: 'critical' },
+    ERROR,
+    'endpoint trouble began',
+    { ...trouble, says: 'it waits', load: 2 },
+  ],
+  [
+    { ...begun, severity: 'warning' },
+    WARN,
+    'endpoint trouble began',
+    { ...trouble, says: 'it waits', load: 2 },
+  ],
+  [
+    { ...trouble, kind: 'trouble ended', seconds: 9 },
+    INFO,
+    'endpoint trouble ended',
+    { ...trouble, seconds: 9 },
+  ],
+  [{ ...untold, isMissing: true }, WARN, 'the key may not ask', { permission: 'user_read', err }],
+  [{ ...untold, isMissing: false }, WARN, 'the service does not say', { permission: 'user_read', err }],
+  [{ kind: 'history stored again' }, INFO, 'the history of endpoints can be stored again', {}],
 ])('%j is told', (event, level, msg, fields) => {
   const { lines, tell } = telling('debug');
   tell(event);
