@@ -9,10 +9,8 @@ import { createTailFetcher, type LogClient } from '../../logs/follow/fetch-tail.
 import type { LogEvent } from '../../logs/events.ts';
 import { startLogPipeline } from '../../logs/follow/pipeline.ts';
 import { Spool } from '../../logs/spool/spool.ts';
-import { CommandError } from '../command-error.ts';
-import { printError, type Console } from '../console.ts';
-import { legibleLine } from '../text/legible.ts';
-import { interruptedExit, untilAborted } from '../interrupts.ts';
+import { CommandError, printError, type Console, interruptedExit, untilAborted } from '../console.ts';
+import { legibleLine } from '../text.ts';
 import {
   nameOf,
   describeGap,
@@ -21,7 +19,7 @@ import {
   matches,
   NO_TIMES,
   type WantedLog,
-} from './format.ts';
+} from './print.ts';
 import type { LogRecord } from '../../logs/record.ts';
 import { ALL_ACCEPTED, type Sink } from '../../logs/sinks/sink.ts';
 
@@ -84,7 +82,7 @@ function withFirstRefusal(client: LogClient, onRefusal: (error: ApiError) => voi
   };
 }
 
-export interface TerminalSinkOptions {
+interface TerminalSinkOptions {
   readonly console: Pick<Console, 'out' | 'taken'>;
   readonly wanted: WantedLog;
   readonly say: (words: string) => void;
