@@ -2,12 +2,12 @@
 import { fstatSync, readFileSync, readSync, writeSync } from 'node:fs';
 import { createInterface } from 'node:readline/promises';
 import { Writable } from 'node:stream';
-import type { Environment } from '../config/values.ts';
+import { legible } from './text.ts';
 import { EXIT } from '../config/exit-codes.ts';
-import { InputError } from './command-error.ts';
+import type { Environment } from '../config/values.ts';
+import { isRecord } from '../contract/is-record.ts';
+import { PilotlightError } from '../contract/pilotlight-error.ts';
 import { legibleJson } from '../contract/text/controls.ts';
-import { legible } from './text/legible.ts';
-import { createInterrupts } from './interrupts.ts';
 
 export interface Console {
   /** Undefined: the process' own. */
@@ -172,4 +172,145 @@ export function printJson({ out, columns }: Pick<Console, 'out' | 'columns'>, va
   const named = (_: string, each: unknown) =>
     typeof each === 'number' && !Number.isFinite(each) ? String(each) : each;
   out(`${legibleJson(JSON.stringify(value, named, columns === undefined ? undefined : 2))}\n`);
+}
+
+export class CommandError extends PilotlightError {
+  readonly code: string = 'command_failed';
+  readonly actor = 'user';
+  readonly exit: number;
+
+  constructor(message: string, exit: number, options?: ErrorOptions) {
+    super(message, options);
+    this.exit = exit;
+  }
+}
+
+export class InputError extends CommandError {
+  override readonly code = 'invalid_input';
+
+  constructor(message: string, options?: ErrorOptions) {
+    super(message, EXIT.usage, options);
+  }
+}
+
+/** As `head` does. */
+export const READER_LEFT = new DOMException('the reader of the results has left', 'AbortError');
+
+export function createInterrupts() {
+  const running = new Set<AbortController>();
+  return {
+    /** The first Ctrl-C or SIGTERM fires the signal of the work, a second one ends the process at once. */
+    interruptible: async <T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> => {
+      const controller = new AbortController();
+      const interrupt = (): void => {
+        if (controller.signal.aborted) process.exit(EXIT.interrupted);
+        controller.abort();
+      };
+      running.add(controller);
+      for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, interrupt);
+      try {
+        return await untilInterrupted(controller.signal, work);
+      } finally {
+        for (const signal of ['SIGINT', 'SIGTERM'] as const) process.off(signal, interrupt);
+        running.delete(controller);
+      }
+    },
+    /** Ends the work in order, or the process if there is none. */
+    readerLeft: (): void => {
+      // With the exit code set so far.
+      if (running.size === 0) process.exit();
+      for (const controller of running) controller.abort(READER_LEFT);
+    },
+  };
+}
+
+/** A failure after the signal has fired is because of it. @throws the signal's reason, or the failure */
+export async function untilInterrupted<T>(signal: AbortSignal, work: (signal: AbortSignal) => Promise<T>) {
+  try {
+    return await work(signal);
+  } catch (error) {
+    throw signal.aborted ? signal.reason : error;
+  }
+}
+
+/** If `| head` closes the pipe, the command has not failed. */
+export function interruptedExit(reason: unknown): number {
+  return reason === READER_LEFT ? EXIT.ok : EXIT.interrupted;
+}
+
+export function untilAborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+}
+
+/** Undefined: not one JSON object. Takes a byte order mark. */
+export function parseObject(text: string): Record<string, unknown> | undefined {
+  try {
+    const value: unknown = JSON.parse(text.trim());
+    return isRecord(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** One group, an array, or the list that the service answers; `-` is standard input. @throws InputError */
+export function readGroupFile(path: string, read: Console['read']) {
+  const text = read(path);
+  let file: unknown;
+  try {
+    file = JSON.parse(text);
+  } catch (cause) {
+    // The parser quotes the text around the mistake, and a row holds a key.
+    const why = (cause as Error).message.replace(/, (?:\.{3})?".* is not valid JSON$/s, '');
+    throw new InputError(`${path}: not JSON: ${why}`);
+  }
+  const listed = isRecord(file) && Array.isArray(file['results']) ? file['results'] : file;
+  const isArray = Array.isArray(listed);
+  return { groups: (isArray ? listed : [listed]) as readonly unknown[], isArray };
+}
+
+const CELLS = 20;
+const DRAW_MS = 100;
+
+export type ProgressBar = ReturnType<typeof progressBar>;
+
+/** On stderr: redrawn on a terminal, a line every fifth elsewhere. `now`: ms. */
+export function progressBar(console: Pick<Console, 'err' | 'errColumns'>, now = () => performance.now()) {
+  const startedAt = now();
+  let drawnAt = -Infinity;
+  let fifths = 0;
+
+  /** Empty until it can be judged. */
+  function left(at: number, share: number): string {
+    const passed = (at - startedAt) / 1000;
+    if (passed < 1 || share === 0) return '';
+    return `  about ${Math.ceil((passed * (1 - share)) / share)} s left`;
+  }
+
+  return {
+    /** `share`: 0 to 1; `done` and `note` are words about it. */
+    update(share: number, done: string, note = ''): void {
+      const at = now();
+      const percent = `${String(Math.floor(share * 100)).padStart(3)}%`;
+      const rest = [done, note].filter(Boolean).join(', ');
+      const { errColumns: columns } = console;
+      if (columns === undefined) {
+        if (Math.floor(share * 5) <= fifths) return;
+        fifths = Math.floor(share * 5);
+        console.err(`${percent}  ${rest}\n`);
+      } else if (at - drawnAt >= DRAW_MS || share === 1) {
+        drawnAt = at;
+        const full = Math.round(share * CELLS);
+        const bar = '█'.repeat(full) + '░'.repeat(CELLS - full);
+        const line = `${bar} ${percent}${left(at, share)}  ${rest}`;
+        // A longer line would wrap, and stay.
+        console.err(`\r\u001B[K${line.slice(0, Math.max(0, columns - 1))}`);
+      }
+    },
+    end(): void {
+      if (console.errColumns !== undefined) console.err('\r\u001B[K');
+    },
+  };
 }

@@ -9,10 +9,8 @@ import {
 } from '../client/errors.ts';
 import { ERRORS, type ErrorDefinition } from '../contract/errors.ts';
 import { EXIT } from '../config/exit-codes.ts';
-import { CommandError } from './command-error.ts';
-import { printError, type Console } from './console.ts';
-import { interruptedExit } from './interrupts.ts';
-import { legibleLine } from './text/legible.ts';
+import { CommandError, printError, type Console, interruptedExit } from './console.ts';
+import { legibleLine } from './text.ts';
 
 /** Says why a command failed and what to do; the exit code. @throws an error that is not the user's */
 export function tellFailure(console: Pick<Console, 'err'>, error: unknown): number {

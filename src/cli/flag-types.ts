@@ -3,10 +3,8 @@ import { InvalidArgumentError, Option, type Command } from 'commander';
 import { LONGEST_MS } from '../client/retry.ts';
 import { localToken, localUrl } from '../config/command-settings.ts';
 import { parseDuration } from '../config/types/value-types.ts';
-import { InputError } from './command-error.ts';
-import type { Console } from './console.ts';
+import { InputError, type Console } from './console.ts';
 import type { DaemonAddress } from './fleet/daemon.ts';
-import { profileOption } from './logins.ts';
 
 export function milliseconds(text: string): number {
   const ms = parseDuration(text);
@@ -44,6 +42,19 @@ export const atLeastZero = numbers(
   (value) => value >= 0 && value < Infinity,
 );
 export const aboveZero = numbers('a number above 0.', /\S/, (value) => value > 0 && value < Infinity);
+
+export interface ProfileFlag {
+  readonly profile?: string;
+}
+
+export function profileOption(): Option {
+  return new Option('--profile <name>', 'use the key that login stored under this name').argParser(
+    (text: string) => {
+      if (/^\w[\w.-]*$/.test(text)) return text;
+      throw new InvalidArgumentError('a name of letters, digits, _ . and -.');
+    },
+  );
+}
 
 export function addCallOptions(command: Command): Command {
   return command

@@ -1,33 +1,22 @@
-/** Keys that `login` stored, a file each, and the connection of commands that use one. */
-import { Option, InvalidArgumentError } from 'commander';
+/** `login`, `logout`, and the connection of commands that people run by hand (§4.6). `run` never reads a stored key. */
+import { Command, Option } from 'commander';
+import { readdirSync, readFileSync, realpathSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import * as z from 'zod';
+import { InputError, printError, type Console, printLine } from './console.ts';
+import { examples, profileOption, type ProfileFlag } from './flag-types.ts';
 import {
   hasOwnKey,
   loadConnection,
   type Connection,
   type LoadedConnection,
   type Login,
+  loadLogin,
 } from '../config/command-settings.ts';
+import { EXIT, exitCodesText } from '../config/exit-codes.ts';
 import { describeProblem } from '../config/problem.ts';
-import { InputError } from './command-error.ts';
-import { printError, type Console } from './console.ts';
-import { readdirSync, readFileSync, realpathSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
-import * as z from 'zod';
 import type { Environment } from '../config/values.ts';
 import { makePrivateFolder } from '../storage/private-folder.ts';
-
-export interface ProfileFlag {
-  readonly profile?: string;
-}
-
-export function profileOption(): Option {
-  return new Option('--profile <name>', 'use the key that login stored under this name').argParser(
-    (text: string) => {
-      if (/^\w[\w.-]*$/.test(text)) return text;
-      throw new InvalidArgumentError('a name of letters, digits, _ . and -.');
-    },
-  );
-}
 
 /** @throws InputError for a profile that is not stored, or not needed */
 export function commandConnection(
@@ -42,12 +31,12 @@ export function commandConnection(
     );
   }
   const logins = new Logins(environment);
-  const login = logins.read(profile ?? DEFAULT_PROFILE);
-  if (profile !== undefined && !login) throw notStored(profile, logins);
-  return loadConnection(environment, { needsKey, login });
+  const stored = logins.read(profile ?? DEFAULT_PROFILE);
+  if (profile !== undefined && !stored) throw notStored(profile, logins);
+  return loadConnection(environment, { needsKey, login: stored });
 }
 
-export function notStored(profile: string, logins: Logins): InputError {
+function notStored(profile: string, logins: Logins): InputError {
   const known = logins.profiles().join(', ') || 'none';
   return new InputError(
     `no key is stored as ${profile} (stored: ${known}); pilotlight login --profile ${profile}`,
@@ -70,18 +59,18 @@ export function usableConnection(
   return undefined;
 }
 
-export const DEFAULT_PROFILE = 'default';
+const DEFAULT_PROFILE = 'default';
 
 const FILE_MODE = 0o600;
 const ENDING = '.json';
 
-const stored = z.strictObject({
+const loginFile = z.strictObject({
   apiKey: z.string().min(1),
   baseUrl: z.string().min(1),
   serverlessUrl: z.string().min(1).optional(),
 });
 
-export class Logins {
+class Logins {
   readonly #folder: string | undefined;
 
   constructor({ XDG_CONFIG_HOME, APPDATA, HOME }: Environment) {
@@ -109,7 +98,7 @@ export class Logins {
     if (this.#folder === undefined) return undefined;
     const path = this.pathOf(profile);
     try {
-      const parsed = stored.safeParse(JSON.parse(readFileSync(path, 'utf8')));
+      const parsed = loginFile.safeParse(JSON.parse(readFileSync(path, 'utf8')));
       if (parsed.success) return parsed.data as Login;
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
@@ -120,12 +109,12 @@ export class Logins {
   }
 
   /** @throws InputError if it cannot be written; the old file stays whole */
-  write(profile: string, login: Login): void {
+  write(profile: string, stored: Login): void {
     const path = targetOf(this.pathOf(profile));
     const part = `${path}.${process.pid}.part`;
     try {
       makePrivateFolder(dirname(path));
-      const text = `${JSON.stringify(login, null, 2)}\n`;
+      const text = `${JSON.stringify(stored, null, 2)}\n`;
       writeFileSync(part, text, { mode: FILE_MODE, flag: 'wx', flush: true });
       renameSync(part, path);
     } catch (error) {
@@ -156,4 +145,78 @@ function targetOf(path: string): string {
 
 function unusable(path: string, cause: unknown): InputError {
   return new InputError(`${path}: ${(cause as Error).message}`, { cause });
+}
+
+interface LoginFlags extends ProfileFlag {
+  readonly baseUrl?: string;
+  readonly serverlessUrl?: string;
+}
+
+const AFTER_LOGIN = `
+The key is read from a prompt, or from standard input in a script, never from the command line. It is stored together with its addresses in your
+configuration folder, in a file that only you can read, and is sent to no other address.
+PILOTLIGHT_API_KEY wins over it. The daemon (run) never reads it.
+${examples(
+  'login --base-url https://console.example.com',
+  'login --profile work --base-url https://console.example.com < key.txt',
+  'instance list --profile work',
+)}
+
+${exitCodesText()}`;
+
+export function loginCommand(console: Console): Command {
+  return new Command('login')
+    .description('Store an API key for the commands that you run by hand, after the service has accepted it')
+    .option('--base-url <url>', 'main address of the service; default: PILOTLIGHT_BASE_URL')
+    .option(
+      '--serverless-url <url>',
+      'its serverless address; default: PILOTLIGHT_SERVERLESS_URL, or the main one',
+    )
+    .addOption(profileOption())
+    .addHelpText('after', AFTER_LOGIN)
+    .action(async (flags: LoginFlags) => {
+      console.exit(await console.interruptible((signal) => login(flags, console, signal)));
+    });
+}
+
+export function logoutCommand(console: Console): Command {
+  return new Command('logout')
+    .description('Remove a stored key')
+    .addOption(profileOption())
+    .addOption(new Option('--all', 'remove all of them').conflicts('profile'))
+    .addHelpText('after', '\nThe key stays valid: revoke it with `pilotlight api-key delete`.')
+    .action(({ profile = DEFAULT_PROFILE, all }: ProfileFlag & { all?: boolean }) => {
+      const logins = new Logins(console.environment ?? process.env);
+      const known = logins.profiles();
+      if (!all && !known.includes(profile)) throw notStored(profile, logins);
+      for (const name of all ? known : [profile]) {
+        logins.remove(name);
+        printLine(console, `Removed the key that was stored as ${name}.`);
+      }
+    });
+}
+
+async function login(flags: LoginFlags, console: Console, signal: AbortSignal): Promise<number> {
+  const { profile = DEFAULT_PROFILE } = flags;
+  const { environment = process.env } = console;
+  const logins = new Logins(environment);
+  const path = logins.pathOf(profile);
+  const apiKey = console.ask ? await console.ask('API key: ', signal) : console.read('-').trim();
+  if (apiKey === '') throw new InputError('no key was given: type it, or send it to standard input');
+  const { connection, problems } = loadLogin({ ...flags, apiKey }, environment);
+  for (const problem of problems) printError(console, describeProblem(problem));
+  if (!connection) return EXIT.usage;
+  const { createClient } = await import('../client/client.ts');
+  await using client = createClient(connection);
+  try {
+    const { id } = await client.users.current({}, { signal });
+    printLine(console, `${connection.baseUrl} accepts the key of user ${id}.`);
+  } catch (error) {
+    if (!signal.aborted) printError(console, 'Nothing was stored.');
+    throw error;
+  }
+  logins.write(profile, { ...connection, apiKey });
+  printLine(console, `Stored in ${path}.`);
+  if (hasOwnKey(environment)) printError(console, 'PILOTLIGHT_API_KEY is set, and wins over it.');
+  return EXIT.ok;
 }

@@ -13,7 +13,7 @@ import { callCommand, opsCommand, openapiCommand } from './commands/call.ts';
 import { checkCommand, doctorCommand, planCommand } from './commands/check.ts';
 import { completeCommand, completionCommand } from './commands/completion.ts';
 import { demoCommand, emulatorCommand } from './commands/emulator.ts';
-import { loginCommand, logoutCommand } from './commands/login.ts';
+import { loginCommand, logoutCommand } from './logins.ts';
 import { logsCommand } from './commands/logs.ts';
 import { EXIT } from '../config/exit-codes.ts';
 import { processConsole, type Console } from './console.ts';

@@ -85,7 +85,8 @@ export function hasOwnKey(environment: Environment = process.env): boolean {
 
 const ADDRESSES = ['baseUrl', 'serverlessUrl'] as const;
 
-function withLogin(environment: Environment, login: Login): Environment {
+/** With its addresses where the environment has none. */
+export function withLogin(environment: Environment, login: Login): Environment {
   const missing = ADDRESSES.flatMap((key) => {
     const name = PREFIX + OPTIONS[key].variable;
     return environment[name] || environment[`${name}_FILE`] ? [] : [[name, login[key]] as const];

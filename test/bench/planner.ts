@@ -5,7 +5,7 @@
 import { createWriteStream, readFileSync } from 'node:fs';
 import { once } from 'node:events';
 import { join } from 'node:path';
-import { openTrace } from '../../src/cli/plan/trace/trace.ts';
+import { openTrace } from '../../src/cli/plan/trace.ts';
 import { resolveDefaults } from '../../src/scaling/rules/check.ts';
 import { generateLoad } from '../../src/scaling/planner/load.ts';
 import { plan, planStream, type Scenario } from '../../src/scaling/planner/plan.ts';

@@ -5,8 +5,9 @@
  * mean; there a set is done with once it has cost more than that, or more requests are late than may be.
  */
 import { describe, expect, test } from 'vitest';
-import { openTrace } from '../../src/cli/plan/trace/trace.ts';
-import { generateLoad, RecordedLoad } from '../../src/scaling/planner/load.ts';
+import { openTrace } from '../../src/cli/plan/trace.ts';
+import { generateLoad } from '../../src/scaling/planner/load.ts';
+import { RecordedLoad } from '../../src/scaling/planner/load.ts';
 import { searchSpace, spreadOver, type SearchPoint } from '../../src/scaling/planner/search/search-space.ts';
 import { searchParameters } from '../../src/scaling/planner/search/search.ts';
 import { runTrial } from '../../src/scaling/planner/search/trial.ts';

@@ -1,6 +1,5 @@
 /** A terminal for `runProgram` that remembers what was printed, and whose user is the test. */
-import type { Console } from '../../src/cli/console.ts';
-import { untilInterrupted } from '../../src/cli/interrupts.ts';
+import { type Console, untilInterrupted } from '../../src/cli/console.ts';
 import { splitWords } from '../../src/contract/text/shell-words.ts';
 import { runProgram } from '../../src/cli/program.ts';
 

@@ -4,7 +4,7 @@ import { inspect } from 'node:util';
 import { pino } from 'pino';
 import { describe, expect, test } from 'vitest';
 import { DaemonAway } from '../../src/cli/fleet/daemon.ts';
-import { CommandError, InputError } from '../../src/cli/command-error.ts';
+import { CommandError, InputError } from '../../src/cli/console.ts';
 import {
   AbortedError,
   ApiError,

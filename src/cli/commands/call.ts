@@ -4,8 +4,7 @@ import { nearestName } from '../../contract/text/nearest-name.ts';
 import { OPERATION_IDS, operationOf } from '../../contract/operations.ts';
 import { EXIT, exitCodesText } from '../../config/exit-codes.ts';
 import { CONNECTION, examples, addCallOptions } from '../flag-types.ts';
-import { printError, printLine, type Console } from '../console.ts';
-import { parseObject } from '../json-input.ts';
+import { printError, printLine, type Console, parseObject } from '../console.ts';
 import type { PerformOptions } from '../operations/perform.ts';
 import { loadConnection } from '../../config/command-settings.ts';
 
@@ -21,7 +20,7 @@ export function opsCommand(console: Console): Command {
         return { id, command: commandOf(id), method, path, base, origin, source, summary, deprecated };
       });
       if (options.json) return printLine(console, JSON.stringify(rows, null, 2));
-      const { table } = await import('../text/table.ts');
+      const { table } = await import('../text.ts');
       const cells = rows.map(({ id, command, summary, source }) => [id, command, summary, source]);
       for (const line of table(['operation', 'command', 'does', 'source'], cells, console)) {
         printLine(console, line);

@@ -1,7 +1,7 @@
 /** Commands that judge a configuration: `check`, `doctor` and `plan`. */
 import { Command } from 'commander';
-import type { CheckFlags } from '../check/run-check.ts';
-import { printJson, printLine, type Console } from '../console.ts';
+import type { CheckFlags } from '../check.ts';
+import { printJson, printLine, type Console, InputError } from '../console.ts';
 import {
   aboveZero,
   seconds,
@@ -9,14 +9,13 @@ import {
   daemonUrlOption,
   positiveInteger,
   examples,
+  profileOption,
   type DaemonFlags,
 } from '../flag-types.ts';
-import type { DoctorFlags } from '../doctor/run-doctor.ts';
-import { profileOption } from '../logins.ts';
+import type { DoctorFlags } from '../doctor.ts';
 import { accessSync, constants, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { EXIT } from '../../config/exit-codes.ts';
-import { InputError } from '../command-error.ts';
 import { addPlanFlags, type PlanFlags } from '../plan/flags.ts';
 
 const AFTER = `
@@ -44,7 +43,7 @@ export function checkCommand(console: Console): Command {
     .option('--cold-start <time>', 'how long a cold worker needs to become ready; adds rules', seconds)
     .addHelpText('after', AFTER)
     .action(async (files: readonly string[], flags: CheckFlags) => {
-      const { runCheck } = await import('../check/run-check.ts');
+      const { runCheck } = await import('../check.ts');
       console.exit(await runCheck(files, flags, console));
     });
 }
@@ -71,7 +70,7 @@ export function doctorCommand(console: Console): Command {
         '\n\nExit codes: 0 all well, 1 something is off, 2 configuration, 3 no answer, 4 the key is refused.',
     )
     .action(async (flags: DoctorFlags & DaemonFlags) => {
-      const { runDoctor } = await import('../doctor/run-doctor.ts');
+      const { runDoctor } = await import('../doctor.ts');
       console.exit(await runDoctor(daemonOf(console, flags), flags, console));
     });
 }

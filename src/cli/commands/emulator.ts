@@ -2,11 +2,9 @@
 import { Command, Option } from 'commander';
 import { EXIT } from '../../config/exit-codes.ts';
 import type { Seed, Snapshot } from '../../emulator/index.ts';
-import { printError, type Console } from '../console.ts';
+import { printError, type Console, InputError, untilAborted } from '../console.ts';
 import { examples, wholeNumber, timerMilliseconds } from '../flag-types.ts';
-import { legibleLine } from '../text/legible.ts';
-import { InputError } from '../command-error.ts';
-import { untilAborted } from '../interrupts.ts';
+import { legibleLine } from '../text.ts';
 import type { LoadInput } from '../../emulator/state/endpoints.ts';
 
 const PORT = wholeNumber(0, 65_535, 'a port is a number from 0 to 65535');

@@ -4,10 +4,10 @@ import { LIMITS } from '../../contract/limits.ts';
 import { id as idSchema } from '../../contract/schemas.ts';
 import { EXIT, exitCodesText } from '../../config/exit-codes.ts';
 import { parseDuration } from '../../config/types/value-types.ts';
-import { wholeNumber, CONNECTION, examples } from '../flag-types.ts';
+import { wholeNumber, CONNECTION, examples, profileOption, type ProfileFlag } from '../flag-types.ts';
 import type { Console } from '../console.ts';
-import { profileOption, usableConnection, type ProfileFlag } from '../logins.ts';
-import type { LogFormat } from '../logs/format.ts';
+import { usableConnection } from '../logins.ts';
+import type { LogFormat } from '../logs/print.ts';
 import type { LogSource } from '../../logs/record.ts';
 
 interface LogsFlags extends Pick<LogFormat, 'json' | 'timestamps'>, ProfileFlag {

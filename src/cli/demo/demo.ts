@@ -1,4 +1,15 @@
 /** The demo: the emulator in this process and `pilotlight run` beside it, over real sockets. */
+import { spawn } from 'node:child_process';
+import { createInterface } from 'node:readline';
+import type { Readable } from 'node:stream';
+import { fileURLToPath } from 'node:url';
+import { printError, type Console, READER_LEFT, parseObject } from '../console.ts';
+import { createScreen, summarize, createWatcher, type Screen } from './screen.ts';
+import { fetchJson } from '../fleet/daemon.ts';
+import { delay } from '../../client/retry.ts';
+import { EXIT } from '../../config/exit-codes.ts';
+import { environmentOfOthers } from '../../config/other-variables.ts';
+import type { Status } from '../../daemon/status/schema.ts';
 import {
   startEmulator,
   type Emulator,
@@ -6,12 +17,7 @@ import {
   type DeploymentView,
   type FaultInput,
 } from '../../emulator/index.ts';
-import { delay } from '../../client/retry.ts';
-import { EXIT } from '../../config/exit-codes.ts';
-import { printError, type Console } from '../console.ts';
-import { READER_LEFT } from '../interrupts.ts';
-import { startDemoDaemon, type DemoDaemon } from './daemon.ts';
-import { createScreen, summarize, createWatcher, type Screen } from './screen.ts';
+import type { LogRecord } from '../../logs/record.ts';
 
 /** Kept alive by its id; the other deployment by its name, whatever its id is. */
 const BY_ID = 42;
@@ -212,4 +218,61 @@ export function createRedeployments(emulator: Emulator, name: string, screen: Sc
     /** Each as it was at its end. */
     replaced: (): readonly DeploymentView[] => replaced,
   };
+}
+
+/** Beside this file's folder as source; one flat folder in the bundle. */
+const ENTRY = new URL(import.meta.url.endsWith('.ts') ? '../main.ts' : './pilotlight.js', import.meta.url);
+
+type DemoDaemon = NonNullable<Awaited<ReturnType<typeof startDemoDaemon>>>;
+
+/** Resolves once it has started; undefined: it ended before, by itself or because `signal` fired. */
+async function startDemoDaemon(
+  environment: Readonly<Record<string, string>>,
+  onRecord: (record: LogRecord) => void,
+  signal: AbortSignal,
+) {
+  const child = spawn(process.execPath, [fileURLToPath(ENTRY), 'run'], {
+    // A terminal's Ctrl-C does not reach its process group: the demo ends it after the last lines.
+    detached: true,
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: { ...environmentOfOthers(), ...environment },
+  });
+  // A second Ctrl-C ends the demo at once, and it takes its daemon with it.
+  const kill = (): void => void child.kill('SIGKILL');
+  process.once('exit', kill);
+  const stop = (): void => void child.kill('SIGTERM');
+  signal.addEventListener('abort', stop);
+  const ended = new Promise<void>((resolve) =>
+    child.once('exit', () => {
+      process.off('exit', kill);
+      resolve();
+    }),
+  );
+  createInterface({ input: child.stdout }).on('line', (line) => onRecord(JSON.parse(line) as LogRecord));
+  if (signal.aborted) stop();
+  const url = await startedUrl(child.stderr, ended);
+  signal.removeEventListener('abort', stop);
+  if (url === undefined) return undefined;
+  return {
+    url,
+    status: () =>
+      fetchJson({ url, token: undefined }, '/api/status').then(
+        (status) => status as Status,
+        () => undefined,
+      ),
+    stop(): Promise<void> {
+      stop();
+      return ended;
+    },
+  };
+}
+
+function startedUrl(stderr: Readable, ended: Promise<void>): Promise<string | undefined> {
+  const { promise, resolve } = Promise.withResolvers<string | undefined>();
+  createInterface({ input: stderr }).on('line', (line) => {
+    const { msg, url } = parseObject(line) ?? {};
+    if (msg === 'pilotlight started' && typeof url === 'string') resolve(url);
+  });
+  void ended.then(() => resolve(undefined));
+  return promise;
 }

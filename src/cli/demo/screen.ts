@@ -2,14 +2,13 @@
 import { styleText } from 'node:util';
 import type { LogRecord } from '../../logs/record.ts';
 import { printLine, type Console } from '../console.ts';
-import { clip } from '../text/table.ts';
-import { describeGap, displayed } from '../logs/format.ts';
+import { clip, counted, displayed, money, number, percent } from '../text.ts';
+import { describeGap } from '../logs/print.ts';
 import type { DeploymentStatus, EndpointStatus, Status } from '../../daemon/status/schema.ts';
 import { countsInWords, spendPerHour, workInWords } from '../fleet/words.ts';
-import { counted, money, number, percent } from '../text/legible.ts';
 import type { DeploymentView } from '../../emulator/index.ts';
 
-export type Tone = 'plain' | 'good' | 'warn' | 'bad' | 'quiet';
+type Tone = 'plain' | 'good' | 'warn' | 'bad' | 'quiet';
 
 const COLOURS = { good: 'green', warn: 'yellow', bad: 'red', quiet: 'dim' } as const;
 

@@ -2,8 +2,8 @@
 import { EXIT } from '../../config/exit-codes.ts';
 import type * as z from 'zod';
 import { statusSchema } from '../../daemon/status/schema.ts';
-import { CommandError } from '../command-error.ts';
-import { legibleLine } from '../text/legible.ts';
+import { CommandError } from '../console.ts';
+import { legibleLine } from '../text.ts';
 
 const TIMEOUT_MS = 5_000;
 

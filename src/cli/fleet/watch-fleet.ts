@@ -2,10 +2,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { EXIT } from '../../config/exit-codes.ts';
 import type { EndpointStatus, Status } from '../../daemon/status/schema.ts';
-import { printError, printJson, printLine, type Console } from '../console.ts';
-import { InputError } from '../command-error.ts';
-import { clip, table } from '../text/table.ts';
-import { legibleLine, money, percent } from '../text/legible.ts';
+import { printError, printJson, printLine, type Console, InputError } from '../console.ts';
+import { clip, table, legibleLine, money, percent } from '../text.ts';
 import { DaemonAway, fetchStatus, fleetSchema, type DaemonAddress } from './daemon.ts';
 import {
   endpointInWords,

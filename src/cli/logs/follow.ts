@@ -8,10 +8,8 @@ import { systemClock } from '../../time/clock.ts';
 import { createTailFetcher, type LogClient, startLogPipeline } from '../../logs/follow/pipeline.ts';
 import type { LogEvent } from '../../logs/events.ts';
 import { Spool } from '../../logs/spool/spool.ts';
-import { CommandError } from '../command-error.ts';
-import { printError, type Console } from '../console.ts';
-import { legibleLine } from '../text/legible.ts';
-import { interruptedExit, untilAborted } from '../interrupts.ts';
+import { CommandError, printError, type Console, interruptedExit, untilAborted } from '../console.ts';
+import { legibleLine } from '../text.ts';
 import {
   nameOf,
   describeGap,
@@ -20,7 +18,7 @@ import {
   matches,
   NO_TIMES,
   type WantedLog,
-} from './format.ts';
+} from './print.ts';
 import type { LogRecord } from '../../logs/record.ts';
 import { ALL_ACCEPTED, type Sink } from '../../logs/sinks/sink.ts';
 
@@ -83,7 +81,7 @@ function withFirstRefusal(client: LogClient, onRefusal: (error: ApiError) => voi
   };
 }
 
-export interface TerminalSinkOptions {
+interface TerminalSinkOptions {
   readonly console: Pick<Console, 'out' | 'taken'>;
   readonly wanted: WantedLog;
   readonly say: (words: string) => void;

@@ -8,8 +8,7 @@ import { legibleJson } from '../../contract/text/controls.ts';
 import * as z from 'zod';
 import { isSecret, isoTime } from '../../contract/schemas.ts';
 import { innerOf } from '../../wire/coerce.ts';
-import { displayed } from '../logs/format.ts';
-import { table } from '../text/table.ts';
+import { displayed, table } from '../text.ts';
 
 const WORKER = 'id status cur_load perf measured_perf reqs_working gpu_name loaded_at';
 const INSTANCE = 'id label actual_status intended_status machine_id gpu_name num_gpus dph_total image_uuid';
@@ -33,7 +32,7 @@ export function columnsOf(id: OperationId): readonly string[] | undefined {
   return COLUMNS[id]?.split(' ');
 }
 
-export interface AnswerOptions {
+interface AnswerOptions {
   readonly json?: boolean;
   readonly showKeys?: boolean;
 }
@@ -74,7 +73,7 @@ function withoutKeys(value: unknown): unknown {
 const INDENT = '  ';
 const HIDDEN = '(a secret: --show-keys shows it)';
 
-export interface Layout {
+interface Layout {
   /** Width of the terminal; undefined: no limit. */
   readonly columns: number | undefined;
   /** Fields of the rows of a list to be shown; undefined: all but secrets. */

@@ -6,7 +6,7 @@ import { defaultOf, isSecret } from '../../contract/schemas.ts';
 import { EXTRA, extraPartOf, partsOf } from '../../wire/request.ts';
 
 /** How a flag's text becomes a value. */
-export type FlagKind = 'scalar' | 'choice' | 'boolean' | 'list' | 'map' | 'filter' | 'filters' | 'json';
+type FlagKind = 'scalar' | 'choice' | 'boolean' | 'list' | 'map' | 'filter' | 'filters' | 'json';
 
 export interface Flag {
   /** Where its value stands in the input: `['volume_info', 'size']`. */

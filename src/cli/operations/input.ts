@@ -11,7 +11,7 @@ import { nearestName } from '../../contract/text/nearest-name.ts';
 import { FlagError } from '../../contract/text/shell-words.ts';
 import * as z from 'zod';
 import { EXTRA, type InputProblem } from '../../wire/request.ts';
-import { InputError } from '../command-error.ts';
+import { InputError } from '../console.ts';
 import type { Flag } from './flags.ts';
 import { envMapOf, parseEnvFlags } from '../../contract/text/env-flags.ts';
 import { envMap } from '../../contract/operations/instances/instances.ts';
@@ -19,7 +19,7 @@ import { coerceText, innerOf } from '../../wire/coerce.ts';
 
 export type Input = Record<string, unknown>;
 
-export interface GivenTexts {
+interface GivenTexts {
   readonly flags: ReadonlyMap<string, readonly string[]>;
   readonly query?: string | undefined;
 }
@@ -131,7 +131,7 @@ export function describeInputProblem(
 }
 
 /** Takes a warning. */
-export type Note = (text: string) => void;
+type Note = (text: string) => void;
 
 /** Lists, maps and filters add up; of others the last counts. @throws InputError that names the form */
 export function readFlag({ kind, schema, path }: Flag, texts: readonly string[], note: Note): unknown {
@@ -211,7 +211,7 @@ const FILTER_RULE =
 
 type Filters = Record<string, Record<string, unknown>>;
 
-export function readFilters(schema: z.ZodType, texts: readonly string[], note: Note): Filters {
+function readFilters(schema: z.ZodType, texts: readonly string[], note: Note): Filters {
   const filters: Filters = {};
   for (const text of texts) {
     const read = text.startsWith('{') ? readObject(text) : readFilter(schema, text, note);

@@ -4,8 +4,8 @@ import type { CallOptions, Client } from '../../client/client.ts';
 import { isRecord } from '../../contract/is-record.ts';
 import { DEFAULT_TAG } from '../../contract/operations/serverless/serverless.ts';
 import { EXIT } from '../../config/exit-codes.ts';
-import { CommandError, InputError } from '../command-error.ts';
-import { legibleLine } from '../text/legible.ts';
+import { CommandError, InputError } from '../console.ts';
+import { legibleLine } from '../text.ts';
 import { flagsOf, kebab } from './flags.ts';
 import type { Input } from './input.ts';
 

@@ -1,28 +1,27 @@
 /** Sends what a command asks for, or shows it: every command and `call` reach the service this way. */
+import { CommandError, printError, printLine, type Console, READER_LEFT } from '../console.ts';
+import { exitCodeOf, printAdvice } from '../exit-code.ts';
+import type { ProfileFlag } from '../flag-types.ts';
+import { commandConnection, usableConnection } from '../logins.ts';
+import { printAnswer, printResult } from './answer.ts';
+import { flagsOf } from './flags.ts';
+import { describeInputProblem, type Input } from './input.ts';
+import { commandOf, namedField, resolveNames } from './names.ts';
+import { legible, legibleLine } from '../text.ts';
 import { createClient, type CallOptions, type Client } from '../../client/client.ts';
 import { CallError, RequestError } from '../../client/errors.ts';
 import { fitOnstart } from '../../client/flows/launch.ts';
-import { LIMITS } from '../../contract/limits.ts';
-import { countCharacters } from '../../contract/schemas.ts';
-import { OPERATION_IDS, operationOf, type OperationId } from '../../contract/operations.ts';
-import { isRecord } from '../../contract/is-record.ts';
-import { encodeRequest } from '../../wire/request.ts';
-import { EXIT } from '../../config/exit-codes.ts';
-import { hasOwnKey } from '../../config/command-settings.ts';
-import { CommandError } from '../command-error.ts';
-import { printError, printLine, type Console } from '../console.ts';
-import { READER_LEFT } from '../interrupts.ts';
-import { commandConnection, usableConnection, type ProfileFlag } from '../logins.ts';
-import { legible, legibleLine } from '../text/legible.ts';
-import { exitCodeOf, printAdvice } from '../exit-code.ts';
-import { flagsOf } from './flags.ts';
-import { describeInputProblem, type Input } from './input.ts';
-import { curlLine, httpText, KEY_MARK, previewRequest } from './preview.ts';
-import { printAnswer, printResult } from './answer.ts';
-import { commandOf, namedField, resolveNames } from './names.ts';
 import { proveSecondFactor, type CodePrompt } from '../../client/flows/tfa.ts';
+import { hasOwnKey } from '../../config/command-settings.ts';
+import { EXIT } from '../../config/exit-codes.ts';
 import type { Operation } from '../../contract/define.ts';
+import { isRecord } from '../../contract/is-record.ts';
+import { LIMITS } from '../../contract/limits.ts';
+import { OPERATION_IDS, operationOf, type OperationId } from '../../contract/operations.ts';
 import type { TfaMethodName } from '../../contract/operations/tfa/tfa.ts';
+import { countCharacters } from '../../contract/schemas.ts';
+import { quoteWord } from '../../contract/text/shell-words.ts';
+import { encodeRequest, requestHeaders, type WireRequest } from '../../wire/request.ts';
 
 export interface PerformOptions extends ProfileFlag {
   readonly json?: boolean;
@@ -40,7 +39,7 @@ export type Act = (client: Client, input: Input, options: CallOptions) => Promis
 
 export async function perform(id: OperationId, given: Input, options: PerformOptions, console: Console) {
   const input = packOnstart(id, given, console);
-  if (options.dryRun || options.curl) return show(id, input, options, console);
+  if (options.dryRun || options.curl) return showUnsent(id, input, options, console);
   const connection = usableConnection(console, options, !takesSecretAlone(id, input));
   if (!connection) {
     requestOf(id, input, options, console);
@@ -144,7 +143,7 @@ function viewOf(id: OperationId): string | undefined {
 }
 
 /** Needs neither key nor address: it shows variables for them. */
-function show(id: OperationId, input: Input, options: PerformOptions, console: Console): number {
+function showUnsent(id: OperationId, input: Input, options: PerformOptions, console: Console): number {
   const operation = operationOf(id);
   const request = requestOf(id, input, options, console);
   if (!request) {
@@ -227,4 +226,89 @@ async function askCode(
       err('Sent again.\n');
     } else err('A code has 6 digits.\n');
   }
+}
+
+interface Target {
+  readonly baseUrl?: string;
+  readonly serverlessUrl?: string;
+  /** The secret of a login stands for the key. */
+  readonly isKeyless: boolean;
+}
+
+/** With `show(NAME)` for each secret; `request` was encoded with the key `KEY_MARK`. */
+function previewRequest(
+  operation: Operation,
+  request: WireRequest,
+  target: Target,
+  show: (name: string) => string,
+) {
+  const body = request.body && hideSecrets(operation, request.body, show);
+  return {
+    method: request.method,
+    url: baseOf(operation, target) + request.target,
+    headers: requestHeaders(request, target.isKeyless ? undefined : show('API_KEY')),
+    body: body || undefined,
+  };
+}
+
+/** Stands for the API key in a request for show, so that the real one is not used at all. */
+const KEY_MARK = 'the API key';
+
+function httpText({ method, url, headers, body }: ReturnType<typeof previewRequest>): string {
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
+  return [`${method} ${url}`, ...lines, ...(body === undefined ? [] : ['', body])].join('\n');
+}
+
+/** Curl has its own words for these. */
+const OF_OUR_CLIENT: ReadonlySet<string> = new Set(['user-agent', 'accept-encoding']);
+
+function curlLine(operation: Operation, request: WireRequest, target: Target) {
+  const variables = new Set<string>();
+  const marks = new Map<string, string>();
+  const { method, url, headers, body } = previewRequest(operation, request, target, (name) => {
+    variables.add(name);
+    const mark = `<${crypto.randomUUID()}>`;
+    marks.set(mark, name);
+    return mark;
+  });
+  const [, variable, rest = url] = /^\$(\w+)(.*)$/s.exec(url) ?? [];
+  if (variable !== undefined) variables.add(variable);
+  const words = [
+    'curl',
+    '-sS',
+    ...(method === 'GET' ? [] : ['-X', method]),
+    ...Object.entries(headers).flatMap(([name, value]) =>
+      OF_OUR_CLIENT.has(name) ? [] : ['-H', shellWord(`${name}: ${value}`, marks)],
+    ),
+    ...(body === undefined ? [] : ['--data-raw', shellWord(body, marks)]),
+    (variable === undefined ? '' : `"$${variable}"`) + quoteWord(rest),
+  ];
+  return { line: words.join(' '), variables: [...variables] };
+}
+
+/** With a variable for each mark: `'{"api_key":"'"$API_KEY"'"}'`. */
+function shellWord(text: string, marks: ReadonlyMap<string, string>): string {
+  let word = quoteWord(text);
+  for (const [mark, name] of marks) word = word.replaceAll(mark, `'"$${name}"'`);
+  return word.replaceAll(/^''|''$/g, '');
+}
+
+function hideSecrets(operation: Operation, body: string, show: (name: string) => string): string {
+  const fields = JSON.parse(body) as Record<string, unknown>;
+  for (const { field, secret } of flagsOf(operation))
+    if (secret && typeof fields[field] === 'string' && fields[field] !== '')
+      fields[field] = show(field.toUpperCase());
+  const { keyInBody } = operation;
+  if (keyInBody !== undefined && keyInBody in fields) fields[keyInBody] = show('API_KEY');
+  return JSON.stringify(fields);
+}
+
+/** An unknown address is shown as the variable that it would come from. */
+function baseOf({ base }: Operation, { baseUrl, serverlessUrl }: Target): string {
+  if (base === 'main') return trimmed(baseUrl) ?? '$BASE_URL';
+  return trimmed(serverlessUrl ?? baseUrl) ?? '$SERVERLESS_URL';
+}
+
+function trimmed(url: string | undefined): string | undefined {
+  return url?.replace(/(?<!\/)\/+$/, '');
 }

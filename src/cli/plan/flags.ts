@@ -24,7 +24,7 @@ import {
   seconds,
   type DaemonFlags,
 } from '../flag-types.ts';
-import { TIME_UNITS, zoneOffset, type TraceOptions, type ZoneOffset } from './trace/columns.ts';
+import { TIME_UNITS, zoneOffset, type TraceOptions, type ZoneOffset } from './columns.ts';
 
 export interface PlanFlags extends TraceOptions, DaemonFlags {
   readonly trace?: string;

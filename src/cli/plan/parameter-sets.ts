@@ -14,10 +14,8 @@ import {
   type WorkerFacts,
 } from '../../scaling/rules/rules.ts';
 import type { PlanSettings } from '../../scaling/planner/settings.ts';
-import type { Console } from '../console.ts';
-import { readGroupFile } from '../json-input.ts';
-import { InputError } from '../command-error.ts';
-import { legibleLine } from '../text/legible.ts';
+import { type Console, readGroupFile, InputError } from '../console.ts';
+import { legibleLine } from '../text.ts';
 import type { PlanFlags } from './flags.ts';
 import type * as z from 'zod';
 import { fleetHistorySchema } from '../../daemon/http/fleet.ts';

@@ -5,9 +5,8 @@ import type { CostAndWait, Estimate, Sensitivity } from '../../scaling/planner/p
 import { SEARCH_AXES, spreadOver } from '../../scaling/planner/search/search-space.ts';
 import type { SearchResult } from '../../scaling/planner/search/search.ts';
 import { SETTING_OPTIONS } from '../../scaling/planner/settings.ts';
-import { money, number, percent, seconds, legible } from '../text/legible.ts';
+import { money, number, percent, seconds, legible, aligned } from '../text.ts';
 import type { LabelledPlan, PlanReport } from './run-plan.ts';
-import { aligned } from '../text/table.ts';
 
 export type Row = readonly [name: string, value: (plan: LabelledPlan) => string];
 

@@ -2,7 +2,7 @@
 import { spawn } from 'node:child_process';
 import { text as bodyOf } from 'node:stream/consumers';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { exampleOf } from '../../../src/cli/operations/fields.ts';
+import { exampleOf } from '../../../src/cli/operations/commands.ts';
 import { flagsOf } from '../../../src/cli/operations/flags.ts';
 import { commandOf } from '../../../src/cli/operations/names.ts';
 import { COMMON_ERRORS } from '../../../src/contract/errors.ts';

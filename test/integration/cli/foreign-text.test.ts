@@ -1,6 +1,6 @@
 /** What a service says may hold commands for a terminal, or be without end: neither gets there. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { legible } from '../../../src/cli/text/legible.ts';
+import { legible } from '../../../src/cli/text.ts';
 import { serve } from '../../support/local-server.ts';
 import { pilotlight, type Around } from '../../support/console.ts';
 

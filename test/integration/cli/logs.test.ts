@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startEmulator, type Emulator } from '../../../src/emulator/index.ts';
-import { READER_LEFT } from '../../../src/cli/interrupts.ts';
+import { READER_LEFT } from '../../../src/cli/console.ts';
 import { pilotlight, startInProcess, typed } from '../../support/console.ts';
 
 let emulator: Emulator;

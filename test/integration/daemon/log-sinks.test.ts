@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { displayed } from '../../../src/cli/logs/format.ts';
+import { displayed } from '../../../src/cli/text.ts';
 import { startEmulator } from '../../../src/emulator/index.ts';
 import type { LogRecord } from '../../../src/logs/record.ts';
 import { serviceOf, startTestDaemon, until, type TestDaemon } from '../../support/daemon.ts';

@@ -1,6 +1,6 @@
 /** Beside a follower and watches that run for a day of the service's time, nothing false is ever learned. */
 import { describe, expect, test } from 'vitest';
-import { examine } from '../../../src/cli/doctor/examine.ts';
+import { examine } from '../../../src/cli/doctor.ts';
 import { loadConfig } from '../../../src/config/load.ts';
 import { knownFindings, learn, NOTHING_LEARNED, withNews } from '../../../src/doctor/learn.ts';
 import { EMPTY_STATUS } from '../../support/empty-status.ts';

@@ -1,6 +1,6 @@
 /** Doctor in services of every behaviour: what it finds is true, and what answers can tell it finds. */
 import { describe, expect, test } from 'vitest';
-import { examine, type Examination } from '../../../src/cli/doctor/examine.ts';
+import { examine, type Examination } from '../../../src/cli/doctor.ts';
 import { loadConfig } from '../../../src/config/load.ts';
 import { ASSUMPTION_IDS, ASSUMPTIONS } from '../../../src/contract/assumptions.ts';
 import {

@@ -1,5 +1,5 @@
 import { afterEach, expect, test, vi } from 'vitest';
-import { createInterrupts, READER_LEFT, untilAborted } from '../../../src/cli/interrupts.ts';
+import { createInterrupts, READER_LEFT, untilAborted } from '../../../src/cli/console.ts';
 
 const exits: (number | undefined)[] = [];
 function listenForExits(): void {

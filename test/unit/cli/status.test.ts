@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { describeStatus } from '../../../src/cli/commands/daemon.ts';
+import { describeStatus } from '../../../src/cli/fleet/words.ts';
 import type { SinkStatus, Status, WorkerGroupStatus } from '../../../src/daemon/status/schema.ts';
 import { fleetStatus } from '../../../src/daemon/status/fleet.ts';
 import { type Around, jsonIn, pilotlight, type Ran } from '../../support/console.ts';

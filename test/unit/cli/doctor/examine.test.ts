@@ -1,6 +1,6 @@
 /** What doctor makes of a running daemon, without asking the service. */
 import { expect, test } from 'vitest';
-import { examine } from '../../../../src/cli/doctor/examine.ts';
+import { examine } from '../../../../src/cli/doctor.ts';
 import { loadConfig } from '../../../../src/config/load.ts';
 import { deploymentStatus } from '../../../../src/daemon/status/deployment.ts';
 import { emptyStats } from '../../../../src/heartbeat/view/snapshot.ts';

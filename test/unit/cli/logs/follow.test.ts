@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { terminalSink, createNotes } from '../../../../src/cli/logs/follow.ts';
-import { NO_TIMES, type WantedLog } from '../../../../src/cli/logs/format.ts';
+import { NO_TIMES, type WantedLog } from '../../../../src/cli/logs/print.ts';
 import type { LogRecord } from '../../../../src/logs/record.ts';
 import { batchOf } from '../../../support/log-records.ts';
 import type { LogEvent } from '../../../../src/logs/events.ts';

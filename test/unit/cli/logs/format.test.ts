@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { displayed, formatRecord, timeOfLine } from '../../../../src/cli/logs/format.ts';
+import { formatRecord, timeOfLine } from '../../../../src/cli/logs/print.ts';
+import { displayed } from '../../../../src/cli/text.ts';
 import type { Gap, LogRecord } from '../../../../src/logs/record.ts';
 
 const AT = { time: '2026-11-21T10:00:00.000001Z', workergroup_id: 7, epoch: 1, seq: 1 };

@@ -3,7 +3,7 @@ import * as z from 'zod';
 import { describe, expect, test } from 'vitest';
 import { flagsOf } from '../../../../src/cli/operations/flags.ts';
 import { readFlag, describeInputProblem, readInput } from '../../../../src/cli/operations/input.ts';
-import { parseObject } from '../../../../src/cli/json-input.ts';
+import { parseObject } from '../../../../src/cli/console.ts';
 import type { Operation } from '../../../../src/contract/define.ts';
 import { operationOf } from '../../../../src/contract/operations.ts';
 import { emptyWhenUnused, secretText } from '../../../../src/contract/schemas.ts';

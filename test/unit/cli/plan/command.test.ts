@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { READER_LEFT } from '../../../../src/cli/interrupts.ts';
+import { READER_LEFT } from '../../../../src/cli/console.ts';
 import { jsonIn, pilotlight } from '../../../support/console.ts';
 import { wordsOf } from '../../../support/page-words.ts';
 import { temporaryFolder } from '../../../support/temporary-folder.ts';

@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { planTable } from '../../../../src/cli/plan/table.ts';
-import { progressBar } from '../../../../src/cli/progress.ts';
+import { progressBar } from '../../../../src/cli/console.ts';
 import { describeWithRealData, realData } from '../../../support/real-data.ts';
 import { planCommandLine } from '../../../support/plan-command.ts';
 import { temporaryFolder } from '../../../support/temporary-folder.ts';

@@ -2,13 +2,8 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
-import { openTrace } from '../../../../src/cli/plan/trace/trace.ts';
-import {
-  parseTime,
-  splitFields,
-  zoneOffset,
-  type TraceOptions,
-} from '../../../../src/cli/plan/trace/columns.ts';
+import { openTrace } from '../../../../src/cli/plan/trace.ts';
+import { parseTime, splitFields, zoneOffset, type TraceOptions } from '../../../../src/cli/plan/columns.ts';
 import type { Arrival } from '../../../../src/scaling/planner/load.ts';
 import { temporaryFolder } from '../../../support/temporary-folder.ts';
 

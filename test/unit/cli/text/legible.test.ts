@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { legible, legibleLine, money, number, percent, seconds } from '../../../../src/cli/text/legible.ts';
+import { legible, legibleLine, money, number, percent, seconds } from '../../../../src/cli/text.ts';
 import { legibleJson } from '../../../../src/contract/text/controls.ts';
 
 test.each([

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { aligned, clip, widthOf, table } from '../../../../src/cli/text/table.ts';
+import { aligned, clip, widthOf, table } from '../../../../src/cli/text.ts';
 
 test('a text is as wide as its characters are on a terminal, filled up or cut', () => {
   expect([widthOf('日本'), widthOf('ｶﾅ'), widthOf('é'), widthOf('')]).toEqual([4, 2, 1, 0]);

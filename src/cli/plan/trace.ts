@@ -3,10 +3,7 @@ import { once } from 'node:events';
 import { createReadStream } from 'node:fs';
 import { pipeline, type Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
-import { isRecord } from '../../../contract/is-record.ts';
-import { InputError } from '../../command-error.ts';
-import { parseObject } from '../../json-input.ts';
-import type { Arrival, ArrivalStream } from '../../../scaling/planner/load.ts';
+import { InputError, parseObject } from '../console.ts';
 import {
   chooseColumns,
   parseTime,
@@ -16,6 +13,8 @@ import {
   type TraceColumns,
   type TraceOptions,
 } from './columns.ts';
+import { isRecord } from '../../contract/is-record.ts';
+import type { Arrival, ArrivalStream } from '../../scaling/planner/load.ts';
 
 interface Trace extends TraceOptions {
   readonly name: string;
@@ -213,7 +212,7 @@ function wrong({ name }: Trace, line: number, what: string): InputError {
   return new InputError(`${name}, line ${line}: ${what}`);
 }
 
-export interface TraceRecord {
+interface TraceRecord {
   /** Counted from 1. */
   readonly line: number;
   readonly text: string;

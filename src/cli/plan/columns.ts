@@ -1,5 +1,5 @@
 /** Which columns of a trace are time and work, and how times are written. Pure. */
-import { InputError } from '../../command-error.ts';
+import { InputError } from '../console.ts';
 
 export interface Column {
   readonly name: string;
@@ -110,7 +110,7 @@ export function splitFields(line: string): string[] {
 
 /** Times are numbers in a unit that is given, or dates as ISO 8601 writes them. */
 export const TIME_UNITS = { s: 1, ms: 1e-3, us: 1e-6, ns: 1e-9 } as const;
-export type TimeUnit = keyof typeof TIME_UNITS;
+type TimeUnit = keyof typeof TIME_UNITS;
 
 const UNIT_IN_NAME = /_(?:(s)(?:ec(?:onds)?)?|(ms|us|ns))$/i;
 /** Epoch times from 1973 on, in the unit; a smaller unit would mean soon after 1970. */

@@ -1,5 +1,56 @@
-/** Tables that fit a terminal. */
-import { counted } from './legible.ts';
+/** What a person reads on a terminal: numbers, text of others, and tables that fit. */
+import { stripVTControlCharacters } from 'node:util';
+import { CONTROLS, inOneLine } from '../contract/text/controls.ts';
+
+export function legible(text: string): string {
+  return stripVTControlCharacters(text).replaceAll(CONTROLS, '');
+}
+
+/** For text in a line of ours. */
+export function legibleLine(text: string): string {
+  return inOneLine(stripVTControlCharacters(text));
+}
+
+/** As a terminal shows the line in the end: a progress bar in its last state. */
+export function displayed(line: string): string {
+  const last = line.split('\r').findLast((part) => part !== '') ?? '';
+  return legible(last);
+}
+
+/** Three digits, or all before the point: 0.0354, 1.23, 45.6, 19,366. */
+export function number(value: number): string {
+  if (!Number.isFinite(value)) return value > 0 ? 'never' : '—';
+  // 999.6 has four digits too.
+  if (Math.abs(value) >= 999.5) return thousands(value);
+  return String(Number(value.toPrecision(3)));
+}
+
+export function seconds(value: number): string {
+  if (!Number.isFinite(value)) return 'never';
+  if (value > 0 && value < 0.1) return `${number(value * 1000)} ms`;
+  if (value < 120) return `${number(value)} s`;
+  if (value < 7200) return `${number(value / 60)} min`;
+  return `${number(value / 3600)} h`;
+}
+
+export function percent(share: number): string {
+  if (share > 0 && share < 0.0001) return '< 0.01%';
+  return `${Number((share * 100).toPrecision(3))}%`;
+}
+
+/** `1 error`, `3 errors` */
+export function counted(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? '' : 's'}`;
+}
+
+/** Prices have no currency: they are in that of the price per hour. */
+export function money(value: number): string {
+  return value >= 1000 ? thousands(value) : value.toFixed(value < 0.1 && value > 0 ? 4 : 2);
+}
+
+function thousands(value: number): string {
+  return value.toLocaleString('en', { maximumFractionDigits: 0 });
+}
 
 /** Cuts with an ellipsis. */
 export function clip(text: string, width: number): string {
@@ -30,7 +81,7 @@ export function aligned(rows: readonly (readonly string[])[], left: number): str
   );
 }
 
-export function widthsOf(rows: readonly (readonly string[])[]): number[] {
+function widthsOf(rows: readonly (readonly string[])[]): number[] {
   const widths: number[] = [];
   for (const row of rows)
     for (const [column, cell] of row.entries()) widths[column] = Math.max(widths[column] ?? 0, widthOf(cell));

@@ -1,9 +1,21 @@
-/** Asks the service how it behaves. Beside a daemon it starts from that one's findings. */
-import { EXIT } from '../../config/exit-codes.ts';
-import type { Settings } from '../../config/options.ts';
-import type { AssumptionVerdict, AssumptionId } from '../../contract/assumptions.ts';
-import { operationOf } from '../../contract/operations.ts';
-import type { Status } from '../../daemon/status/schema.ts';
+/** `doctor`: begins as `check` does, asks the service how it behaves, prints and writes what it found. */
+import { writeFileSync } from 'node:fs';
+import { setTimeout as delay } from 'node:timers/promises';
+import { buildInfo } from '../build-info.ts';
+import { printProblems, askService, questionsOf, type Answers, type Question } from './check.ts';
+import { CommandError, InputError, printError, printJson, printLine, type Console } from './console.ts';
+import { DaemonAway, fetchStatus, type DaemonAddress } from './fleet/daemon.ts';
+import type { ProfileFlag } from './flag-types.ts';
+import { usableConnection } from './logins.ts';
+import { counted } from './text.ts';
+import { hasOwnKey, withLogin, type Login } from '../config/command-settings.ts';
+import { EXIT } from '../config/exit-codes.ts';
+import { loadConfig } from '../config/load.ts';
+import type { Settings } from '../config/options.ts';
+import { inCheck, isError } from '../config/problem.ts';
+import { ASSUMPTION_IDS, type AssumptionVerdict, type AssumptionId } from '../contract/assumptions.ts';
+import { operationOf } from '../contract/operations.ts';
+import { statusSchema, type Status } from '../daemon/status/schema.ts';
 import {
   findingsOf,
   knownFindings,
@@ -12,20 +24,102 @@ import {
   type TraitFinding,
   type ObservedAnswer,
   type Traits,
-} from '../../doctor/learn.ts';
-import {
-  learnList,
-  NOTHING_KNOWN as NO_DEPLOYMENTS,
-  resolve,
-  Selection,
-} from '../../heartbeat/discovery/wanted.ts';
-import { timingFor } from '../../heartbeat/engine/formulas.ts';
-import { askService, questionsOf, type Answers, type Question } from '../check/ask-service.ts';
-import { counted } from '../text/legible.ts';
-import { PROBE_TAIL } from '../../logs/follower/pace.ts';
-import { afterList, followedLogs, NOTHING_KNOWN as NO_LOGS } from '../../logs/lookup/log-lookup.ts';
+} from '../doctor/learn.ts';
+import { learnList, NOTHING_KNOWN as NO_DEPLOYMENTS } from '../heartbeat/discovery/wanted.ts';
+import { resolve } from '../heartbeat/discovery/wanted.ts';
+import { Selection } from '../heartbeat/discovery/wanted.ts';
+import { timingFor } from '../heartbeat/engine/formulas.ts';
+import { PROBE_TAIL } from '../logs/follower/pace.ts';
+import { afterList, followedLogs, NOTHING_KNOWN as NO_LOGS } from '../logs/lookup/log-lookup.ts';
 
-export type DaemonView = Pick<Status, 'service' | 'rate_limit' | 'deployments'>;
+export interface DoctorFlags extends ProfileFlag {
+  readonly deployment?: number;
+  readonly json?: boolean;
+  readonly report?: string;
+}
+
+export async function runDoctor(daemonAt: DaemonAddress, flags: DoctorFlags, console: Console) {
+  const connection = usableConnection(console, flags);
+  if (!connection) return EXIT.usage;
+  const { environment: own = process.env } = console;
+  const environment = hasOwnKey(own) ? own : withLogin(own, connection as Login);
+  const { settings, problems: found } = loadConfig(environment);
+  const problems = found.map(inCheck);
+  if (!flags.json) printProblems(problems, console);
+  if (!settings || problems.some(isError)) {
+    printError(console, 'The service was not asked: the errors come first.');
+    if (flags.json) printJson(console, { problems, findings: [] });
+    return EXIT.usage;
+  }
+  const examination = await console.interruptible(async (signal) =>
+    examine({
+      settings,
+      daemon: await daemonOfService(daemonAt, settings.baseUrl, console, signal),
+      deployment: flags.deployment,
+      signal,
+      sleep: (ms) => delay(ms, undefined, { signal }),
+      announce: (sentence) => printError(console, sentence),
+    }),
+  );
+  const { lines, exit } = examination;
+  if (flags.json) printJson(console, { problems, findings: lines });
+  else for (const line of lines) printLine(console, `${WORDS[line.verdict]}: ${line.about}: ${line.says}`);
+  if (flags.report !== undefined) writeReport(flags.report, examination);
+  return exit;
+}
+
+const WORDS: Readonly<Record<Line['verdict'], string>> = {
+  fine: 'fine',
+  differs: 'works, but differs',
+  broken: 'broken',
+  unknown: 'could not ask',
+};
+
+const viewSchema = statusSchema.pick({ service: true, rate_limit: true, deployments: true });
+
+/** Undefined: none runs here, or it is of another service or an older version. */
+async function daemonOfService(
+  address: DaemonAddress,
+  baseUrl: string,
+  console: Console,
+  signal: AbortSignal,
+): Promise<DaemonView | undefined> {
+  try {
+    const view = await fetchStatus(address, viewSchema, signal);
+    return view.service.base_url === baseUrl ? view : undefined;
+  } catch (error) {
+    if (!(error instanceof CommandError)) throw error;
+    if (!(error instanceof DaemonAway)) printError(console, error.message);
+    return undefined;
+  }
+}
+
+const IDS: ReadonlySet<string> = new Set(ASSUMPTION_IDS);
+
+/** Words of our own tables and numbers alone: no key, name, id, address or log line. @throws InputError */
+function writeReport(path: string, { lines, exit, exchanges }: Examination): void {
+  const { version, revision } = buildInfo();
+  const report = {
+    pilotlight: version,
+    revision,
+    node: process.versions.node,
+    exit,
+    checks: lines
+      .filter(({ about }) => !IDS.has(about))
+      .map(({ about, verdict }) => ({ about: about.split(' ', 1)[0], verdict })),
+    traits: lines.flatMap(({ about, value, verdict, says }) =>
+      IDS.has(about) ? [{ trait: about, value: value ?? null, verdict, says }] : [],
+    ),
+    exchanges,
+  };
+  try {
+    writeFileSync(path, `${JSON.stringify(report, null, 2)}\n`);
+  } catch (cause) {
+    throw new InputError(`${path}: ${(cause as Error).message}`, { cause });
+  }
+}
+
+type DaemonView = Pick<Status, 'service' | 'rate_limit' | 'deployments'>;
 
 export interface Line {
   readonly verdict: AssumptionVerdict;
@@ -41,7 +135,7 @@ export interface Examination {
   readonly exchanges: readonly Pick<ObservedAnswer, 'operation' | 'code' | 'refusal' | 'rate'>[];
 }
 
-export interface ExaminationOptions {
+interface ExaminationOptions {
   readonly settings: Settings;
   readonly daemon: DaemonView | undefined;
   /** To send one heartbeat to. */
@@ -55,7 +149,7 @@ export interface ExaminationOptions {
 const EVERY_MS = 2_000;
 const HEARTBEAT_EVERY_MS = operationOf('deployments.heartbeat').publicSpacingMs ?? EVERY_MS;
 
-/** Never rejects for what the service says. */
+/** Beside a daemon it starts from that one's findings. Never rejects for what the service says. */
 export async function examine(options: ExaminationOptions): Promise<Examination> {
   const { settings, daemon, signal, deployment, sleep, announce } = options;
   let knowledge = { ...NOTHING_LEARNED, traits: traitsOf(daemon) };
@@ -161,7 +255,7 @@ const LONG_TAIL = 2_000;
 const LOG_TIMEOUT_MS = 60_000;
 
 /** None needs a permission that the configured features do not need. */
-export function doctorQuestions(settings: Settings, traits: () => Traits, deployment: number | undefined) {
+function doctorQuestions(settings: Settings, traits: () => Traits, deployment: number | undefined) {
   const configured = questionsOf(settings);
   const isAsked = (id: Question['asks']): boolean => configured.some(({ asks }) => asks === id);
   const isOpen = (...ids: readonly AssumptionId[]) => ids.some((id) => traits()[id] === undefined);

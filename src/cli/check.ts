@@ -1,0 +1,251 @@
+/** `check`: prints the problems of the configuration, and with --online the findings of the service. */
+import { printError, printJson, printLine, type Console, readGroupFile, InputError } from './console.ts';
+import { exitCodeOf } from './exit-code.ts';
+import { counted, legibleLine } from './text.ts';
+import { createClient, type CallOptions, type Client, type ClientObserver } from '../client/client.ts';
+import { ApiError, CallError, ThrottledError, adviceOf } from '../client/errors.ts';
+import { isUnknownOperation, listInstances } from '../client/flows/lists.ts';
+import { NO_RETRY } from '../client/retry.ts';
+import { ENDPOINT_GROUPS_VARIABLE, loadEndpointGroups } from '../config/command-settings.ts';
+import { EXIT } from '../config/exit-codes.ts';
+import { loadConfig } from '../config/load.ts';
+import { PREFIX, type Settings } from '../config/options.ts';
+import { describeProblem, inCheck, type ConfigProblem } from '../config/problem.ts';
+import type { OperationId, Output } from '../contract/operations.ts';
+import { DEFAULT_TAG } from '../contract/operations/serverless/serverless.ts';
+import { ENDPOINT_GROUP_DEFAULTS } from '../contract/operations/serverless/endpoint-groups.ts';
+import { labelOf, Selection } from '../heartbeat/discovery/wanted.ts';
+import { checkEndpointGroups, DEFAULT_FILLED_IN } from '../scaling/rules/check.ts';
+import { gotInWords, type WorkerFacts } from '../scaling/rules/rules.ts';
+
+export interface CheckFlags {
+  readonly online?: boolean;
+  readonly strict?: boolean;
+  readonly json?: boolean;
+  readonly performance?: number;
+  readonly coldStart?: number;
+}
+
+export async function runCheck(files: readonly string[], flags: CheckFlags, console: Console) {
+  const { json, online, strict } = flags;
+  if (online && files.length > 0)
+    throw new InputError('--online asks about the environment, not about files');
+  const problems = problemsOf(files, flags, console);
+  if (!json) printProblems(problems, console);
+  const { settings } = online ? loadConfig(console.environment) : {};
+  const asked = settings && (await console.interruptible((signal) => askService(settings, { signal })));
+  const findings = asked?.findings ?? [];
+  if (json) printJson(console, online ? { problems, findings } : problems);
+  else if (asked)
+    for (const { verdict, about, says } of findings) printLine(console, `${verdict}: ${about}: ${says}`);
+  else if (online) printError(console, 'The service was not asked: the errors above come first.');
+  const has = (severity: string): boolean => problems.some((problem) => problem.severity === severity);
+  if (has('error')) return EXIT.usage;
+  return asked?.exit || (strict && has('warning') ? EXIT.failed : EXIT.ok);
+}
+
+function problemsOf(
+  files: readonly string[],
+  { performance, coldStart }: CheckFlags,
+  { environment, read }: Console,
+): readonly ConfigProblem[] {
+  const facts: WorkerFacts = {
+    ...(performance === undefined ? {} : { workerPerformance: performance }),
+    ...(coldStart === undefined ? {} : { coldStartSeconds: coldStart }),
+  };
+  if (files.length > 0)
+    return files.flatMap((path) => {
+      const { groups, isArray } = readGroupFile(path, read);
+      return groupProblems(path === '-' ? 'standard input' : path, groups, facts, isArray);
+    });
+  const problems = loadConfig(environment).problems.map(inCheck);
+  const { groups } = loadEndpointGroups(environment);
+  if (groups === undefined || Object.keys(facts).length === 0) return problems;
+  // The daemon does not know the workers' performance; who runs this command may.
+  const others = problems.filter(({ rule }) => rule === undefined);
+  return [...others, ...groupProblems(ENDPOINT_GROUPS_VARIABLE, groups, facts)];
+}
+
+function groupProblems(source: string, groups: readonly unknown[], facts: WorkerFacts, isArray = true) {
+  return checkEndpointGroups(groups, facts).flatMap(({ findings }, index) =>
+    findings.map((finding) => {
+      const { rule, severity, parameter, allowed, message } = finding;
+      const place = `${source}${isArray ? `[${index}]` : ''}${parameter === '' ? '' : `.${parameter}`}`;
+      return { severity, variable: place, got: gotInWords(finding), allowed, message, rule };
+    }),
+  );
+}
+
+export function printProblems(problems: readonly ConfigProblem[], console: Console): void {
+  const count = (severity: string) => problems.filter((problem) => problem.severity === severity).length;
+  const [errors, warnings] = [count('error'), count('warning')];
+  for (const line of describeProblems(problems)) printError(console, line);
+  const result = errors > 0 ? `${counted(errors, 'error')}, ` : 'configuration valid, ';
+  printLine(console, result + counted(warnings, 'warning'));
+}
+
+/** The defaults that were filled in are one line a group. */
+function describeProblems(problems: readonly ConfigProblem[]): readonly string[] {
+  const defaults = new Map<string, string[]>();
+  const lines: string[] = [];
+  for (const problem of problems) {
+    if (problem.rule !== DEFAULT_FILLED_IN) {
+      lines.push(describeProblem(problem));
+      continue;
+    }
+    const dot = problem.variable.lastIndexOf('.');
+    const [group, parameter] = [problem.variable.slice(0, dot), problem.variable.slice(dot + 1)];
+    const value = ENDPOINT_GROUP_DEFAULTS[parameter as keyof typeof ENDPOINT_GROUP_DEFAULTS];
+    defaults.set(group, [...(defaults.get(group) ?? []), `${parameter} ${value}`]);
+  }
+  for (const [group, filled] of defaults) {
+    lines.push(`note: ${group}: not given, so the defaults apply: ${filled.join(', ')}`);
+  }
+  return lines;
+}
+
+interface CheckFinding {
+  /** `unknown`: the service has no such operation, or has refused it for its rate limit. */
+  readonly verdict: 'fine' | 'wrong' | 'unknown';
+  /** `key`, `clock`, `deployment 42`, or the variable of a feature. */
+  readonly about: string;
+  readonly says: string;
+}
+
+export type Answers = { readonly [Id in OperationId]?: Output<Id> };
+
+export interface Question {
+  readonly about: string;
+  readonly asks: OperationId;
+  readonly fine: string;
+  readonly input?: Readonly<Record<string, unknown>>;
+  /** Default: a call of `asks` with `input`. */
+  readonly ask?: (client: Client, options: CallOptions, answers: Answers) => Promise<unknown>;
+  readonly isOpen?: (answers: Answers) => boolean;
+  /** Only an observer reads its answer: it makes no finding. */
+  readonly isQuiet?: boolean;
+}
+
+interface AskOptions {
+  readonly signal: AbortSignal;
+  /** Resolves when the next question may be sent; false: stop asking. Default: at once. */
+  readonly turn?: () => Promise<boolean>;
+  /** Sends each question once. A 429 is reported as unknown. */
+  readonly isGentle?: boolean;
+  readonly onAnswer?: ClientObserver['answer'];
+}
+
+/** In seconds; the alert ClockSkew has the same bound. */
+const MOST_SKEW = 30;
+
+/** With reads alone, for `check --online` and `doctor`. Never rejects for what the service says. */
+export async function askService(
+  settings: Settings,
+  { signal, turn = () => Promise.resolve(true), isGentle = false, onAnswer }: AskOptions,
+  questions: readonly Question[] = questionsOf(settings),
+) {
+  const { apiKey, baseUrl, serverlessUrl } = settings;
+  let serverDate: string | undefined;
+  await using client = createClient({
+    apiKey,
+    baseUrl,
+    ...(serverlessUrl !== undefined && { serverlessUrl }),
+    ...(isGentle && { retry: NO_RETRY }),
+    observe: {
+      exchange: (event) => (serverDate = event.serverDate ?? serverDate),
+      ...(onAnswer && { answer: onAnswer }),
+    },
+  });
+  const inquiry = new Inquiry();
+  const { answers } = inquiry;
+  for (const question of questions) {
+    if (question.isOpen?.(answers) === false) continue;
+    if (!(await turn())) break;
+    const { asks, input = {}, ask = (_, options) => client.call(asks, input, options) } = question;
+    const answer = await inquiry.ask(question, isGentle, () => ask(client, { signal }, answers));
+    if (answer !== undefined) Object.assign(answers, { [asks]: answer });
+    if (question.about === KEY) {
+      if (serverDate !== undefined) inquiry.compareClocks(Date.now(), Date.parse(serverDate));
+      if (answer === undefined) break;
+    }
+  }
+  inquiry.findDeployments(settings);
+  return inquiry;
+}
+
+const KEY = 'key';
+
+class Inquiry {
+  readonly findings: CheckFinding[] = [];
+  readonly answers: Answers = {};
+  exit: number = EXIT.ok;
+
+  add(verdict: CheckFinding['verdict'], about: string, says: string, exit: number = EXIT.failed): void {
+    this.findings.push({ verdict, about, says: legibleLine(says) });
+    if (verdict === 'wrong') this.exit = Math.max(this.exit, exit);
+  }
+
+  /** Undefined: it has no answer. `isGentle` reports a 429 as unknown. */
+  async ask(
+    { about, fine, isQuiet }: Question,
+    isGentle: boolean,
+    ask: () => Promise<unknown>,
+  ): Promise<unknown> {
+    try {
+      const answer = await ask();
+      if (!isQuiet) this.add('fine', about, fine);
+      return answer;
+    } catch (error) {
+      if (!(error instanceof CallError) || error.code === 'aborted') throw error;
+      if (isQuiet && error instanceof ApiError) return undefined;
+      const advice = error instanceof ApiError ? adviceOf(error) : '';
+      const says = [error.message, advice].filter(Boolean).join('; ');
+      const isOpen = isUnknownOperation(error) || (isGentle && error instanceof ThrottledError);
+      this.add(isOpen ? 'unknown' : 'wrong', about, says, exitCodeOf(error));
+      return undefined;
+    }
+  }
+
+  /** Both in Unix ms; the service tells whole seconds. */
+  compareClocks(ours: number, theirs: number): void {
+    if (Number.isNaN(theirs)) return this.add('unknown', 'clock', 'the service tells no time');
+    const skew = Math.round((ours - theirs - 500) / 1000);
+    const says = `${Math.abs(skew)} s ${skew < 0 ? 'behind' : 'ahead of'} the service`;
+    this.add(Math.abs(skew) <= MOST_SKEW ? 'fine' : 'wrong', 'clock', says);
+  }
+
+  findDeployments({ deployments }: Settings): void {
+    const rows = this.answers['deployments.list']?.deployments;
+    for (const wanted of rows ? deployments : []) {
+      const selection = new Selection([wanted]);
+      const found = (rows ?? []).filter(({ id, name, tag }) =>
+        selection.has({ id, name: name ?? undefined, tag: tag || DEFAULT_TAG }),
+      );
+      const says = found.length > 0 ? `id ${found.map(({ id }) => id).join(', ')}` : 'not found';
+      this.add(found.length > 0 ? 'fine' : 'wrong', `deployment ${labelOf(wanted)}`, says);
+    }
+  }
+}
+
+export function questionsOf(settings: Settings): Question[] {
+  const { workerGroups, endpoints, endpointLogs, machines, deployments } = settings;
+  const feature = (isOn: boolean, variable: string, asked: Pick<Question, 'asks' | 'input' | 'ask'>) =>
+    isOn ? [{ about: PREFIX + variable, fine: 'the key may read it', ...asked }] : [];
+  return [
+    { about: KEY, asks: 'users.current', fine: `accepted by ${settings.baseUrl}` },
+    ...feature(workerGroups.length > 0, 'WORKER_GROUPS', { asks: 'workergroups.list' }),
+    ...feature(endpoints.length + endpointLogs.length > 0, 'ENDPOINTS', { asks: 'endpointGroups.list' }),
+    ...feature(machines.length > 0 && settings.maintenanceSchedule !== 'off', 'MACHINES', {
+      asks: 'machines.maintenances',
+      input: { machine_ids: [...machines] },
+    }),
+    ...feature(settings.instancesSchedule !== 'off', 'INSTANCES_SCHEDULE', {
+      asks: 'instances.page',
+      ask: async (client, options) => ({ instances: await listInstances(client, { ids: [], ...options }) }),
+    }),
+    ...feature(settings.accountSchedule !== 'off', 'ACCOUNT_SCHEDULE', { asks: 'tfa.status' }),
+    ...(deployments.length > 0
+      ? [{ about: 'deployments', asks: 'deployments.list' as const, fine: 'the key may list them' }]
+      : []),
+  ];
+}
