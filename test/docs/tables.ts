@@ -9,37 +9,36 @@ import { processConsole } from '../../src/cli/console.ts';
 import { flagsOf } from '../../src/cli/operations/flags.ts';
 import { commandOf } from '../../src/cli/operations/names.ts';
 import { createProgram } from '../../src/cli/program.ts';
+import { EXIT, EXIT_MEANINGS } from '../../src/config/exit-codes.ts';
+import {
+  DAEMON_OPTIONS,
+  FEATURES,
+  OPTION_KEYS,
+  OPTIONS,
+  PREFIX,
+  type Feature,
+  type Option,
+} from '../../src/config/options.ts';
+import { ASSUMPTION_IDS, assumptionOf } from '../../src/contract/assumptions.ts';
+import { OPERATION_IDS, operationOf, type OperationId } from '../../src/contract/operations.ts';
 import {
   ENDPOINT_GROUP_DEFAULTS,
   ENDPOINT_GROUP_PARAMETERS,
   MEANINGS,
 } from '../../src/contract/operations/serverless/endpoint-groups.ts';
-import { ASSUMPTION_IDS, assumptionOf } from '../../src/contract/assumptions.ts';
-import { OPERATION_IDS, operationOf, type OperationId } from '../../src/contract/operations.ts';
-import { EXIT, EXIT_MEANINGS } from '../../src/config/exit-codes.ts';
-import {
-  DAEMON_OPTIONS,
-  FEATURES,
-  OPTIONS,
-  OPTION_KEYS,
-  PREFIX,
-  type Feature,
-  type Option,
-} from '../../src/config/options.ts';
-import { createMetrics } from '../../src/daemon/metrics/metrics.ts';
-import { EMPTY_STATUS } from '../support/empty-status.ts';
-import { expositionOf } from '../support/exposition.ts';
 import { billJsonSchema } from '../../src/daemon/http/bill/answer.ts';
 import { fleetJsonSchema } from '../../src/daemon/http/fleet/answer.ts';
+import { createMetrics } from '../../src/daemon/metrics/metrics.ts';
 import { statusJsonSchema } from '../../src/daemon/status/schema.ts';
 import { adminRoutes, type AdminParts } from '../../src/emulator/admin/routes.ts';
-import { faultSchema } from '../../src/emulator/faults/faults.ts';
-import { settingsSchema } from '../../src/emulator/state/settings.ts';
-import { bucketTrait, rateLimitTrait, TRAITS } from '../../src/emulator/state/traits.ts';
+import { faultSchema } from '../../src/emulator/faults.ts';
+import { bucketTrait, rateLimitTrait, settingsSchema, TRAITS } from '../../src/emulator/state/settings.ts';
 import { allowedValues } from '../../src/scaling/rules/check.ts';
 import { RULES } from '../../src/scaling/rules/rules.ts';
 import { benchTable, readResults } from '../bench/results.ts';
 import { mutationRows } from '../mutation/results.ts';
+import { EMPTY_STATUS } from '../support/empty-status.ts';
+import { expositionOf } from '../support/exposition.ts';
 import { DOCUMENTS, textOf, urlOf } from './documents.ts';
 import { valuesJsonSchema } from './values-schema.ts';
 

@@ -7,7 +7,7 @@ import { examples, wholeNumber, timerMilliseconds } from '../flag-types.ts';
 import { legibleLine } from '../text/legible.ts';
 import { InputError } from '../command-error.ts';
 import { untilAborted } from '../interrupts.ts';
-import type { LoadInput } from '../../emulator/state/endpoints.ts';
+import type { LoadInput } from '../../emulator/state/serverless.ts';
 
 const PORT = wholeNumber(0, 65_535, 'a port is a number from 0 to 65535');
 

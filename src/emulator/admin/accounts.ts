@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { phoneNumber } from '../../contract/schemas.ts';
 import { findKey, storeKey } from '../handlers/accounts.ts';
-import { apiKeyEntry } from '../seed/file.ts';
+import { apiKeyEntry } from '../seed/seed.ts';
 import {
   BACKING_STORES,
   SMS_PROVIDERS,
@@ -10,7 +10,7 @@ import {
   type TeamRoleRecord,
   type TfaMethodRecord,
   type UserRecord,
-} from '../state/users.ts';
+} from '../state/state.ts';
 import { openChallenge, readTotpSecret, totpCode } from '../tfa/account.ts';
 import { Inspection } from './route.ts';
 

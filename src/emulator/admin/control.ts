@@ -1,14 +1,13 @@
 /** Reset, seed and restore each swap the whole state in one synchronous step. */
 import type { ClockState, ScheduledClock } from '../clock.ts';
-import type { Faults } from '../faults/faults.ts';
-import type { Journal } from '../journal/journal.ts';
+import type { Faults } from '../faults.ts';
+import type { Journal } from '../journal.ts';
 import { createRandom } from '../random.ts';
 import { buildState } from '../seed/build.ts';
-import { checkSeed, readTraits, type Seed } from '../seed/file.ts';
-import type { World } from '../service/service.ts';
-import type { SettingsInput } from '../state/settings.ts';
+import { checkSeed, readTraits, type Seed } from '../seed/seed.ts';
+import type { World } from '../service.ts';
+import { fullBuckets, type SettingsInput, type Traits, type TraitsInput } from '../state/settings.ts';
 import type { State } from '../state/state.ts';
-import { fullBuckets, type Traits, type TraitsInput } from '../state/traits.ts';
 import { Inspection } from './route.ts';
 
 /** The state of one moment. A frozen clock is part of it; a running clock keeps running. */

@@ -22,19 +22,8 @@ import {
   offerEntry,
   templateEntry,
   workerGroupEntry,
-} from '../seed/file.ts';
-import type { World } from '../service/service.ts';
-import { changeDeployment, viewDeployment, type DeploymentView } from '../state/deployments.ts';
-import {
-  loadRecord,
-  loadSchema,
-  type EndpointGroupRecord,
-  type EndpointLogs,
-  type LoadInput,
-  type WorkerGroupRecord,
-} from '../state/endpoints.ts';
-import { setInstanceStatus, statusAt, type OfferRecord } from '../state/instances.ts';
-import { nextId, type State } from '../state/state.ts';
+} from '../seed/seed.ts';
+import type { World } from '../service.ts';
 import {
   appendLines,
   clearLog,
@@ -44,7 +33,20 @@ import {
   linesBetween,
   setGrowthRate,
   writeText,
-} from '../worker-log/group-log.ts';
+} from '../state/worker-log.ts';
+import { setInstanceStatus, statusAt, type OfferRecord } from '../state/instances.ts';
+import {
+  changeDeployment,
+  loadRecord,
+  loadSchema,
+  viewDeployment,
+  type DeploymentView,
+  type EndpointGroupRecord,
+  type EndpointLogs,
+  type LoadInput,
+  type WorkerGroupRecord,
+} from '../state/serverless.ts';
+import { nextId, type State } from '../state/state.ts';
 import { existing, Inspection } from './route.ts';
 
 /** Changes of a deployment. Fields that are left out stay. */

@@ -1,10 +1,10 @@
 import * as z from 'zod';
 import { createMatcher } from '../../wire/match.ts';
 import { problemsOf } from '../../wire/request.ts';
-import { jsonAnswer, type Answer } from '../answers/answer.ts';
+import { jsonAnswer, type Answer } from '../answer.ts';
 import type { Beginning } from '../seed/build.ts';
-import { TraitsError } from '../seed/file.ts';
-import { catchUp, type World } from '../service/service.ts';
+import { TraitsError } from '../seed/seed.ts';
+import { catchUp, type World } from '../service.ts';
 import type { State } from '../state/state.ts';
 
 /** What tests see and change of one kind of thing, in process and over HTTP. */

@@ -3,15 +3,23 @@ import { INSTANCE_STATUSES } from '../../contract/operations/instances/instance-
 import { maintenanceWindow } from '../../contract/operations/machines.ts';
 import { coerceFields } from '../../wire/coerce.ts';
 import type { Clock } from '../clock.ts';
-import type { DialectName } from '../dialect/dialect.ts';
-import { faultSchema, type Faults } from '../faults/faults.ts';
-import { journalExpectation, journalFilter, type Journal } from '../journal/journal.ts';
-import { apiKeyEntry, deploymentChanges, deploymentEntry, offerEntry, seedSchema } from '../seed/file.ts';
-import type { World } from '../service/service.ts';
-import { loadSchema } from '../state/endpoints.ts';
-import type { TraitsInput } from '../state/traits.ts';
-import { ApiKeys, Outbox, outboxFilter, TeamRoles, tfaChange, TwoFactor, userChange } from './accounts.ts';
-import type { TotpHelper } from './accounts.ts';
+import type { DialectName } from '../dialect.ts';
+import { faultSchema, type Faults } from '../faults.ts';
+import { journalExpectation, journalFilter, type Journal } from '../journal.ts';
+import { apiKeyEntry, deploymentChanges, deploymentEntry, offerEntry, seedSchema } from '../seed/seed.ts';
+import type { World } from '../service.ts';
+import { loadSchema } from '../state/serverless.ts';
+import type { TraitsInput } from '../state/settings.ts';
+import {
+  ApiKeys,
+  Outbox,
+  outboxFilter,
+  TeamRoles,
+  tfaChange,
+  TwoFactor,
+  userChange,
+  type TotpHelper,
+} from './accounts.ts';
 import { TraitSwitches, type Control, type Snapshot } from './control.ts';
 import {
   Deployments,

@@ -5,18 +5,18 @@ import type { OperationId } from '../../contract/operations.ts';
 import type { TfaMethod } from '../../contract/operations/tfa/tfa-status.ts';
 import type { TfaMethodName } from '../../contract/operations/tfa/tfa.ts';
 import type { TFA_STATUSES } from '../../contract/operations/users.ts';
-import { badRequest, notFound, Refused } from '../answers/answer.ts';
+import { badRequest, notFound, Refused } from '../answer.ts';
 import { randomBytes, randomHex, type Random } from '../random.ts';
-import type { State } from '../state/state.ts';
 import type {
   ApiKeyRecord,
   Challenge,
   Channel,
   SentCode,
+  State,
   TfaAccount,
   TfaMethodRecord,
   UserRecord,
-} from '../state/users.ts';
+} from '../state/state.ts';
 
 export function tfaStatusOf({ methods, legacy }: TfaAccount): (typeof TFA_STATUSES)[number] {
   if (methods.length > 0) return 'enabled';
@@ -89,7 +89,7 @@ function expireLock(method: TfaMethodRecord, nowMs: number): void {
   method.failCount = 0;
 }
 
-export function lockView(method: TfaMethodRecord, nowMs: number) {
+function lockView(method: TfaMethodRecord, nowMs: number) {
   expireLock(method, nowMs);
   const { failCount, lockedUntilMs } = method;
   return { fail_count: failCount, locked_until: lockedUntilMs === null ? null : lockedUntilMs / 1000 };
@@ -161,7 +161,7 @@ export function findChallenge(
   return challenge;
 }
 
-export function requireUnexpired({ expiresAtMs }: { readonly expiresAtMs: number }, nowMs: number): void {
+function requireUnexpired({ expiresAtMs }: { readonly expiresAtMs: number }, nowMs: number): void {
   if (nowMs < expiresAtMs) return;
   throw new Refused('2fa_expired', 'the code has expired; ask for a new one', 'secret');
 }

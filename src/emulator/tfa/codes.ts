@@ -1,17 +1,17 @@
 /** Sends and verifies codes, logs in and opens sessions (§4.4, §5.4, §5.7, §5.8). Pure. */
 import type { Input, OperationId } from '../../contract/operations.ts';
-import { badRequest, Refused } from '../answers/answer.ts';
+import { badRequest, Refused } from '../answer.ts';
 import { randomHex } from '../random.ts';
-import type { State } from '../state/state.ts';
 import type {
   Challenge,
   Channel,
   SentCode,
   SentMessage,
   SessionRecord,
+  State,
   TfaMethodRecord,
   UserRecord,
-} from '../state/users.ts';
+} from '../state/state.ts';
 import {
   challengeNotFound,
   chooseMethod,

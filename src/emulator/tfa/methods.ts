@@ -1,7 +1,7 @@
 import { LIMITS } from '../../contract/limits.ts';
 import type { Input } from '../../contract/operations.ts';
-import { badRequest, notFound, Refused } from '../answers/answer.ts';
-import type { Challenge, TfaMethodRecord } from '../state/users.ts';
+import { badRequest, notFound, Refused } from '../answer.ts';
+import type { Challenge, TfaMethodRecord } from '../state/state.ts';
 import {
   challengeNotFound,
   chooseMethod,
