@@ -5,8 +5,7 @@ import { operationOf, type OperationId } from '../contract/operations.ts';
 import type { RouteMatch } from '../wire/match.ts';
 import { Refused } from './answer.ts';
 import type { ApiKeyRecord, State } from './state/state.ts';
-import { tfaStatusOf, type TfaContext } from './tfa/account.ts';
-import { findSession, userOfSecret } from './tfa/codes.ts';
+import { findSession, tfaStatusOf, userOfSecret, type TfaContext } from './tfa/account.ts';
 
 export interface Target {
   readonly id: OperationId;

@@ -21,18 +21,21 @@ import {
   invalidMethod,
   newTotpSecret,
   provisioningUri,
+  resendSms,
+  sendEmail,
+  sendSms,
   tfaStatusOf,
   viewMethod,
 } from '../tfa/account.ts';
-import { completeLogin, resendSms, sendEmail, sendSms } from '../tfa/codes.ts';
 import {
   beginAuthorization,
+  completeLogin,
   confirmAuthorization,
   confirmNew,
   regenerateBackupCodes,
   removeMethod,
   updateMethod,
-} from '../tfa/methods.ts';
+} from '../tfa/operations.ts';
 import { ownOf, pageFrom, type Handler, type HandlerContext, type HandlersOf } from './define.ts';
 import { matchesFilters } from './templates.ts';
 
