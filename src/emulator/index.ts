@@ -1,7 +1,6 @@
 /** The local emulator: one process, in memory, no account. It never calls out. */
 import { createControl, type Control } from './admin/control.ts';
-import { createAdminApi } from './admin/route.ts';
-import { adminRoutes, inspect, type Inspected } from './admin/routes.ts';
+import { adminRoutes, createAdminApi, inspect, type Inspected } from './admin/routes.ts';
 import { secretsOf } from './call.ts';
 import { ScheduledClock, type Clock, type ClockStart } from './clock.ts';
 import { publicDialect, specDialect, type DialectName } from './dialect.ts';
@@ -120,18 +119,14 @@ export async function startEmulator(options: EmulatorOptions = {}): Promise<Emul
     keyName: (key) => (world.state.keys.get(key) ?? findKey(world.state, key)?.[1])?.name,
     listen: (open) => listener.listen(open),
   });
-  const control = createControl({ world, clock, faults, journal, settings, seed, traits });
+  const machinery = { world, clock, faults, journal };
+  const control = createControl(machinery, { settings, seed, traits });
   const inspected = inspect(world);
   const closing = new AbortController();
   const server = await createServer({
-    world,
-    clock,
+    ...machinery,
     service: withRateLimit(createService(world), world),
-    faults,
-    journal,
-    admin: createAdminApi(
-      adminRoutes({ dialect: dialectName, world, control, clock, faults, journal, ...inspected }),
-    ),
+    admin: createAdminApi(adminRoutes({ ...machinery, control, ...inspected })),
     closing: closing.signal,
   });
   const listener = await openListener(server, host, port);

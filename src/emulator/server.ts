@@ -13,24 +13,21 @@ import * as z from 'zod';
 import { openApiDocument } from '../openapi/document.ts';
 import { parseJsonOr } from '../wire/coerce.ts';
 import { problemsOf } from '../wire/request.ts';
-import type { AdminApi } from './admin/route.ts';
+import type { Machinery } from './admin/control.ts';
+import type { AdminApi } from './admin/routes.ts';
 import { jsonAnswer, Refused, textAnswer, type Answer } from './answer.ts';
 import type { Call } from './call.ts';
 import type { ScheduledClock } from './clock.ts';
-import { exchangeWithFaults, type FaultInjector, type Strikes } from './faults.ts';
+import { exchangeWithFaults, type Strikes } from './faults.ts';
 import type { Ticket } from './fleet/requests.ts';
 import { workerUrl } from './fleet/workers.ts';
 import { receiveFile, UPLOAD_FOLDER } from './handlers/deployments.ts';
 import { routeText } from './handlers/endpoint-groups.ts';
-import type { OpenEntry, RequestJournal } from './journal.ts';
+import type { OpenEntry } from './journal.ts';
 import { catchUp, type Service, type World } from './service.ts';
 
-interface ServerParts {
-  readonly world: World;
-  readonly clock: ScheduledClock;
+interface ServerParts extends Machinery {
   readonly service: Service;
-  readonly faults: FaultInjector;
-  readonly journal: RequestJournal;
   readonly admin: AdminApi;
   readonly closing: AbortSignal;
 }

@@ -12,7 +12,7 @@ import {
   type UserRecord,
 } from '../state/state.ts';
 import { openChallenge, readTotpSecret, totpCode } from '../tfa/account.ts';
-import { Inspection } from './route.ts';
+import { Inspection } from './control.ts';
 
 /** API keys by name. Their values go in and never come out. */
 export class ApiKeys extends Inspection {

@@ -24,16 +24,6 @@ import {
   workerGroupEntry,
 } from '../seed/seed.ts';
 import type { World } from '../service.ts';
-import {
-  appendLines,
-  clearLog,
-  firstRetained,
-  growthRate,
-  lineCount,
-  linesBetween,
-  setGrowthRate,
-  writeText,
-} from '../state/worker-log.ts';
 import { setInstanceStatus, statusAt, type OfferRecord } from '../state/instances.ts';
 import {
   changeDeployment,
@@ -47,7 +37,17 @@ import {
   type WorkerGroupRecord,
 } from '../state/serverless.ts';
 import { nextId, type State } from '../state/state.ts';
-import { existing, Inspection } from './route.ts';
+import {
+  appendLines,
+  clearLog,
+  firstRetained,
+  growthRate,
+  lineCount,
+  linesBetween,
+  setGrowthRate,
+  writeText,
+} from '../state/worker-log.ts';
+import { existing, Inspection } from './control.ts';
 
 /** Changes of a deployment. Fields that are left out stay. */
 export type DeploymentChanges = z.input<typeof deploymentChanges>;
