@@ -182,8 +182,11 @@ function alertsTable(): string {
 }
 
 /** Numbers of the emulator that the interface does not show. */
-function settingsTable(): string {
-  const rows = Object.entries(settingsSchema.shape).map(([name, schema]) => [
+function settingsTable(ofFleet: boolean): string {
+  const settings = Object.entries(settingsSchema.shape).filter(
+    ([name]) => /^(?:worker|engine|request)/.test(name) === ofFleet,
+  );
+  const rows = settings.map(([name, schema]) => [
     `\`${name}\``,
     `\`${String(schema.def.defaultValue)}\``,
     schema.description ?? '',
@@ -236,18 +239,20 @@ function fieldsTable(title: string, { shape }: ZodObject): string {
 
 /** The routes are made without what they work on, for none of them is called. */
 function adminTable(): string {
-  const rows = adminRoutes({} as AdminParts).map(({ method, path, summary }) => [
-    `\`${method} /_emulator${path}\``,
-    summary,
+  const routes = Map.groupBy(adminRoutes({} as AdminParts), ({ path }) => path);
+  const rows = [...routes].map(([path, there]) => [
+    `\`/_emulator${path}\``,
+    there.map(({ method, summary }) => `\`${method}\` ${summary}`).join('; '),
   ]);
-  return table(['request', 'does'], rows);
+  return table(['path', 'does'], rows);
 }
 
 export async function generatedTables(): Promise<Readonly<Record<string, string>>> {
   return {
     alerts: alertsTable(),
     assumptions: assumptionsTable(),
-    emulator_settings: settingsTable(),
+    emulator_settings: settingsTable(false),
+    emulator_fleet_settings: settingsTable(true),
     emulator_faults: faultsTable(),
     emulator_traits: traitsTable(),
     emulator_rate_limit: fieldsTable('field of `rate_limit`', rateLimitTrait),

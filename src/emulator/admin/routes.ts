@@ -158,6 +158,8 @@ export function adminRoutes(parts: AdminParts): AdminRoute[] {
   const { endpointGroups, load, outbox, tfa } = parts;
   const snapshots = new Map<string, Snapshot>();
   const showClock = () => ({ mode: clock.mode, nowMs: clock.now(), offsetMs: clock.offsetMs });
+  // `set` validates: its messages show the value of each field.
+  const setTraits = (body: unknown) => traits.set(body as TraitsInput);
   return [
     get('/health', 'that it is up', () => ({
       status: 'ok',
@@ -207,10 +209,8 @@ export function adminRoutes(parts: AdminParts): AdminRoute[] {
     }),
 
     get('/traits', 'all traits', () => traits.get()),
-    // `set` validates: its messages show the value of each field.
-    put('/traits', 'changes the traits that the body names; answers all traits', z.unknown(), (body) =>
-      traits.set(body as TraitsInput),
-    ),
+    put('/traits', 'changes the traits that the body names; answers all traits', z.unknown(), setTraits),
+    post('/traits', 'the same', z.unknown(), setTraits),
 
     get('/journal', 'requests that came; filters in the query', ({ query }) => {
       const filter = journalFilter.parse(coerceFields(journalFilter, query));
