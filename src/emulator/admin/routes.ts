@@ -351,13 +351,13 @@ export function createAdminApi(routes: readonly AdminRoute[]) {
   const match = createMatcher(
     routes.map((each) => ({ method: each.method, path: PREFIX + each.path, value: each })),
   );
-  const overview = routes.map(({ method, path, summary }) => ({ method, path: PREFIX + path, summary }));
+  const listed = routes.map(({ method, path, summary }) => ({ method, path: PREFIX + path, summary }));
 
   return {
     owns: (url: string) => /^\/_emulator(?:$|[/?])/.test(url),
     async answer(method: string, url: string, bodyText: string): Promise<Answer> {
       const { pathname, searchParams } = new URL(url, 'http://emulator');
-      if (method === 'GET' && /^\/_emulator\/?$/.test(pathname)) return jsonAnswer(200, { routes: overview });
+      if (method === 'GET' && /^\/_emulator\/?$/.test(pathname)) return jsonAnswer(200, { routes: listed });
       const found = match(method, pathname);
       if (!found) return unknownRoute(method, pathname);
       try {
