@@ -1,21 +1,18 @@
 /** The local emulator: one process, in memory, no account. It never calls out. */
 import { createControl, type Control } from './admin/control.ts';
-import { createAdminApi } from './admin/route.ts';
-import { adminRoutes, inspect, type Inspected } from './admin/routes.ts';
-import { secretsOf } from './calls/call.ts';
+import { adminRoutes, createAdminApi, inspect, type Inspected } from './admin/routes.ts';
+import { secretsOf } from './call.ts';
 import { ScheduledClock, type Clock, type ClockStart } from './clock.ts';
-import { publicDialect, specDialect, type DialectName } from './dialect/dialect.ts';
-import { FaultInjector, type Faults } from './faults/faults.ts';
+import { publicDialect, specDialect, type DialectName } from './dialect.ts';
+import { FaultInjector, type Faults } from './faults.ts';
 import { findKey } from './handlers/accounts.ts';
-import { openListener } from './http/listener.ts';
-import { createServer } from './http/server.ts';
-import { RequestJournal, type Journal } from './journal/journal.ts';
+import { RequestJournal, type Journal } from './journal.ts';
+import { withRateLimit } from './rate-limit.ts';
 import { buildState } from './seed/build.ts';
-import { checkSeed, readTraits, type Seed } from './seed/file.ts';
-import { withRateLimit } from './service/rate-limit.ts';
-import { createService, createWorld, catchUp } from './service/service.ts';
-import type { SettingsInput } from './state/settings.ts';
-import { defaultTraits, type Traits, type TraitsInput } from './state/traits.ts';
+import { checkSeed, readTraits, type Seed } from './seed/seed.ts';
+import { createServer, openListener } from './server.ts';
+import { catchUp, createService, createWorld } from './service.ts';
+import { defaultTraits, type SettingsInput, type Traits, type TraitsInput } from './state/settings.ts';
 
 export type {
   ApiKeys,
@@ -49,8 +46,8 @@ export type {
   TemplateView,
 } from './admin/fleet.ts';
 export type { Clock, ClockMode, ClockStart } from './clock.ts';
-export type { DialectName } from './dialect/dialect.ts';
-export type { FaultHandle, FaultInput, FaultKind, Faults, FaultView } from './faults/faults.ts';
+export type { DialectName } from './dialect.ts';
+export type { FaultHandle, FaultInput, FaultKind, Faults, FaultView } from './faults.ts';
 export type {
   Journal,
   JournalEntry,
@@ -58,15 +55,15 @@ export type {
   JournalFilter,
   Verification,
   WaitOptions,
-} from './journal/journal.ts';
-export { DEFAULT_API_KEY, DEFAULT_SEED, DEFAULT_TEAM_KEY, DEFAULT_TOTP_SECRET } from './seed/default.ts';
-export { readSeedFile, readTraitsFile, SeedError, TraitsError } from './seed/file.ts';
-export { seedSchema, type Seed } from './seed/file.ts';
-export type { DeploymentView } from './state/deployments.ts';
-export type { LoadInput } from './state/endpoints.ts';
+} from './journal.ts';
+export { DEFAULT_API_KEY, DEFAULT_SEED, DEFAULT_TEAM_KEY, DEFAULT_TOTP_SECRET } from './seed/seed.ts';
+export { readSeedFile, readTraitsFile, SeedError, TraitsError } from './seed/seed.ts';
+export { seedSchema, type Seed } from './seed/seed.ts';
+export type { DeploymentView } from './state/serverless.ts';
+export type { LoadInput } from './state/serverless.ts';
 export { settingsSchema, type Settings, type SettingsInput } from './state/settings.ts';
-export type { Traits, TraitsInput } from './state/traits.ts';
-export type { SentMessage } from './state/users.ts';
+export type { Traits, TraitsInput } from './state/settings.ts';
+export type { SentMessage } from './state/state.ts';
 
 /** Options of an emulator. Each has a default. */
 export interface EmulatorOptions {
@@ -122,18 +119,14 @@ export async function startEmulator(options: EmulatorOptions = {}): Promise<Emul
     keyName: (key) => (world.state.keys.get(key) ?? findKey(world.state, key)?.[1])?.name,
     listen: (open) => listener.listen(open),
   });
-  const control = createControl({ world, clock, faults, journal, settings, seed, traits });
+  const machinery = { world, clock, faults, journal };
+  const control = createControl(machinery, { settings, seed, traits });
   const inspected = inspect(world);
   const closing = new AbortController();
   const server = await createServer({
-    world,
-    clock,
+    ...machinery,
     service: withRateLimit(createService(world), world),
-    faults,
-    journal,
-    admin: createAdminApi(
-      adminRoutes({ dialect: dialectName, world, control, clock, faults, journal, ...inspected }),
-    ),
+    admin: createAdminApi(adminRoutes({ ...machinery, control, ...inspected })),
     closing: closing.signal,
   });
   const listener = await openListener(server, host, port);

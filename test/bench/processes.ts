@@ -7,7 +7,7 @@ import { once } from 'node:events';
 import { copyFileSync, existsSync, realpathSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { createInterface } from 'node:readline';
-import type { Seed } from '../../src/emulator/seed/file.ts';
+import type { Seed } from '../../src/emulator/seed/seed.ts';
 import { root } from '../support/optional.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { IMAGE_ENV, IMAGE_FLAGS } from './image.ts';

@@ -9,37 +9,36 @@ import { processConsole } from '../../src/cli/console.ts';
 import { flagsOf } from '../../src/cli/operations/flags.ts';
 import { commandOf } from '../../src/cli/operations/names.ts';
 import { createProgram } from '../../src/cli/program.ts';
+import { EXIT, EXIT_MEANINGS } from '../../src/config/exit-codes.ts';
+import {
+  DAEMON_OPTIONS,
+  FEATURES,
+  OPTION_KEYS,
+  OPTIONS,
+  PREFIX,
+  type Feature,
+  type Option,
+} from '../../src/config/options.ts';
+import { ASSUMPTION_IDS, assumptionOf } from '../../src/contract/assumptions.ts';
+import { OPERATION_IDS, operationOf, type OperationId } from '../../src/contract/operations.ts';
 import {
   ENDPOINT_GROUP_DEFAULTS,
   ENDPOINT_GROUP_PARAMETERS,
   MEANINGS,
 } from '../../src/contract/operations/serverless/endpoint-groups.ts';
-import { ASSUMPTION_IDS, assumptionOf } from '../../src/contract/assumptions.ts';
-import { OPERATION_IDS, operationOf, type OperationId } from '../../src/contract/operations.ts';
-import { EXIT, EXIT_MEANINGS } from '../../src/config/exit-codes.ts';
-import {
-  DAEMON_OPTIONS,
-  FEATURES,
-  OPTIONS,
-  OPTION_KEYS,
-  PREFIX,
-  type Feature,
-  type Option,
-} from '../../src/config/options.ts';
-import { createMetrics } from '../../src/daemon/metrics.ts';
-import { EMPTY_STATUS } from '../support/empty-status.ts';
-import { expositionOf } from '../support/exposition.ts';
 import { billJsonSchema } from '../../src/daemon/http/bill.ts';
 import { fleetJsonSchema } from '../../src/daemon/http/fleet.ts';
+import { createMetrics } from '../../src/daemon/metrics.ts';
 import { statusJsonSchema } from '../../src/daemon/status/schema.ts';
 import { adminRoutes, type AdminParts } from '../../src/emulator/admin/routes.ts';
-import { faultSchema } from '../../src/emulator/faults/faults.ts';
-import { settingsSchema } from '../../src/emulator/state/settings.ts';
-import { bucketTrait, rateLimitTrait, TRAITS } from '../../src/emulator/state/traits.ts';
+import { faultSchema } from '../../src/emulator/faults.ts';
+import { bucketTrait, rateLimitTrait, settingsSchema, TRAITS } from '../../src/emulator/state/settings.ts';
 import { allowedValues } from '../../src/scaling/rules/check.ts';
 import { RULES } from '../../src/scaling/rules/rules.ts';
 import { benchTable, readResults } from '../bench/results.ts';
 import { mutationRows } from '../mutation/results.ts';
+import { EMPTY_STATUS } from '../support/empty-status.ts';
+import { expositionOf } from '../support/exposition.ts';
 import { DOCUMENTS, textOf, urlOf } from './documents.ts';
 import { valuesJsonSchema } from './values-schema.ts';
 
@@ -183,8 +182,11 @@ function alertsTable(): string {
 }
 
 /** Numbers of the emulator that the interface does not show. */
-function settingsTable(): string {
-  const rows = Object.entries(settingsSchema.shape).map(([name, schema]) => [
+function settingsTable(ofFleet: boolean): string {
+  const settings = Object.entries(settingsSchema.shape).filter(
+    ([name]) => /^(?:worker|engine|request)/.test(name) === ofFleet,
+  );
+  const rows = settings.map(([name, schema]) => [
     `\`${name}\``,
     `\`${String(schema.def.defaultValue)}\``,
     schema.description ?? '',
@@ -237,18 +239,20 @@ function fieldsTable(title: string, { shape }: ZodObject): string {
 
 /** The routes are made without what they work on, for none of them is called. */
 function adminTable(): string {
-  const rows = adminRoutes({} as AdminParts).map(({ method, path, summary }) => [
-    `\`${method} /_emulator${path}\``,
-    summary,
+  const routes = Map.groupBy(adminRoutes({} as AdminParts), ({ path }) => path);
+  const rows = [...routes].map(([path, there]) => [
+    `\`/_emulator${path}\``,
+    there.map(({ method, summary }) => `\`${method}\` ${summary}`).join('; '),
   ]);
-  return table(['request', 'does'], rows);
+  return table(['path', 'does'], rows);
 }
 
 export async function generatedTables(): Promise<Readonly<Record<string, string>>> {
   return {
     alerts: alertsTable(),
     assumptions: assumptionsTable(),
-    emulator_settings: settingsTable(),
+    emulator_settings: settingsTable(false),
+    emulator_fleet_settings: settingsTable(true),
     emulator_faults: faultsTable(),
     emulator_traits: traitsTable(),
     emulator_rate_limit: fieldsTable('field of `rate_limit`', rateLimitTrait),

@@ -1,8 +1,8 @@
 /** What stands in the log of an emulated worker group or endpoint. */
-import type { EndpointGroupRecord, GroupLog } from '../../src/emulator/state/endpoints.ts';
+import type { EndpointGroupRecord, GroupLog } from '../../src/emulator/state/serverless.ts';
 import type { State } from '../../src/emulator/state/state.ts';
-import { defaultTraits, type Traits } from '../../src/emulator/state/traits.ts';
-import { linesBetween } from '../../src/emulator/worker-log/group-log.ts';
+import { defaultTraits, type Traits } from '../../src/emulator/state/settings.ts';
+import { linesBetween } from '../../src/emulator/state/worker-log.ts';
 import { answerLog } from '../../src/emulator/handlers/workergroups.ts';
 
 export function tailText(log: GroupLog, tail: number, nowMs: number, traits: Partial<Traits> = {}): string {

@@ -1,6 +1,6 @@
 /** Services of every behaviour that is not known for sure: one value of a trait of the emulator, or two. */
 import type { Traits, TraitsInput } from '../../src/emulator/index.ts';
-import { THROTTLED_SHAPES, TRAITS } from '../../src/emulator/state/traits.ts';
+import { THROTTLED_SHAPES, TRAITS } from '../../src/emulator/state/settings.ts';
 
 type Name = keyof Traits;
 

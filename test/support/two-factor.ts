@@ -1,12 +1,12 @@
 /** The emulated service without its sockets, with users of every kind that §5 and §7 speak of. */
 import { LIMITS } from '../../src/contract/limits.ts';
 import { operationOf, type OperationId } from '../../src/contract/operations.ts';
-import { type Dialect, specDialect } from '../../src/emulator/dialect/dialect.ts';
+import { type Dialect, specDialect } from '../../src/emulator/dialect.ts';
 import type { Seed, SettingsInput } from '../../src/emulator/index.ts';
 import { buildState } from '../../src/emulator/seed/build.ts';
-import { defaultTraits } from '../../src/emulator/state/traits.ts';
+import { defaultTraits } from '../../src/emulator/state/settings.ts';
 import { inspect } from '../../src/emulator/admin/routes.ts';
-import { createService, createWorld, catchUp } from '../../src/emulator/service/service.ts';
+import { createService, createWorld, catchUp } from '../../src/emulator/service.ts';
 
 export const MINUTE = 60_000;
 export const CHALLENGE_MS = LIMITS.challengeValiditySeconds * 1000;

@@ -5,7 +5,7 @@ import type { Seed, Snapshot } from '../../emulator/index.ts';
 import { printError, type Console, InputError, untilAborted } from '../console.ts';
 import { examples, wholeNumber, timerMilliseconds } from '../flag-types.ts';
 import { legibleLine } from '../text.ts';
-import type { LoadInput } from '../../emulator/state/endpoints.ts';
+import type { LoadInput } from '../../emulator/state/serverless.ts';
 
 const PORT = wholeNumber(0, 65_535, 'a port is a number from 0 to 65535');
 

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { phoneNumber } from '../../contract/schemas.ts';
 import { findKey, storeKey } from '../handlers/accounts.ts';
-import { apiKeyEntry } from '../seed/file.ts';
+import { apiKeyEntry } from '../seed/seed.ts';
 import {
   BACKING_STORES,
   SMS_PROVIDERS,
@@ -10,9 +10,9 @@ import {
   type TeamRoleRecord,
   type TfaMethodRecord,
   type UserRecord,
-} from '../state/users.ts';
+} from '../state/state.ts';
 import { openChallenge, readTotpSecret, totpCode } from '../tfa/account.ts';
-import { Inspection } from './route.ts';
+import { Inspection } from './control.ts';
 
 /** API keys by name. Their values go in and never come out. */
 export class ApiKeys extends Inspection {

@@ -1,15 +1,39 @@
 /** Reset, seed and restore each swap the whole state in one synchronous step. */
 import type { ClockState, ScheduledClock } from '../clock.ts';
-import type { Faults } from '../faults/faults.ts';
-import type { Journal } from '../journal/journal.ts';
+import type { FaultInjector } from '../faults.ts';
+import type { RequestJournal } from '../journal.ts';
 import { createRandom } from '../random.ts';
-import { buildState } from '../seed/build.ts';
-import { checkSeed, readTraits, type Seed } from '../seed/file.ts';
-import type { World } from '../service/service.ts';
-import type { SettingsInput } from '../state/settings.ts';
+import { buildState, type Beginning } from '../seed/build.ts';
+import { checkSeed, readTraits, type Seed } from '../seed/seed.ts';
+import { catchUp, type World } from '../service.ts';
+import { fullBuckets, type SettingsInput, type Traits, type TraitsInput } from '../state/settings.ts';
 import type { State } from '../state/state.ts';
-import { fullBuckets, type Traits, type TraitsInput } from '../state/traits.ts';
-import { Inspection } from './route.ts';
+
+/** What tests see and change of one kind of thing, in process and over HTTP. */
+export class Inspection {
+  protected readonly world: World;
+
+  constructor(world: World) {
+    this.world = world;
+  }
+
+  /** The state after everything due by now has happened. */
+  protected get current(): State {
+    catchUp(this.world, this.world.now());
+    return this.world.state;
+  }
+
+  protected get beginning(): Beginning {
+    const { settings, users } = this.world.state;
+    return { nowMs: this.world.now(), owner: users.keys().next().value ?? 0, settings };
+  }
+}
+
+export function existing<Item>(items: ReadonlyMap<number, Item>, id: number, what: string): Item {
+  const item = items.get(id);
+  if (!item) throw new RangeError(`no ${what} ${id}`);
+  return item;
+}
 
 /** The state of one moment. A frozen clock is part of it; a running clock keeps running. */
 export interface Snapshot {
@@ -28,18 +52,22 @@ export interface Control {
   restore(snapshot: Snapshot): void;
 }
 
-interface ControlParts {
+/** What reset and restore put in order, and server and admin API work on. */
+export interface Machinery {
   readonly world: World;
   readonly clock: ScheduledClock;
-  readonly faults: Faults;
-  readonly journal: Journal;
+  readonly faults: FaultInjector;
+  readonly journal: RequestJournal;
+}
+
+interface Start {
   readonly settings: SettingsInput;
   readonly seed: Seed;
   readonly traits: Traits;
 }
 
-export function createControl(parts: ControlParts): Control {
-  const { world, clock, faults, journal, settings, seed, traits } = parts;
+export function createControl(machinery: Machinery, { settings, seed, traits }: Start): Control {
+  const { world, clock, faults, journal } = machinery;
   let current = seed;
 
   async function reset(): Promise<void> {

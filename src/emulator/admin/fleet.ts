@@ -22,18 +22,20 @@ import {
   offerEntry,
   templateEntry,
   workerGroupEntry,
-} from '../seed/file.ts';
-import type { World } from '../service/service.ts';
-import { changeDeployment, viewDeployment, type DeploymentView } from '../state/deployments.ts';
+} from '../seed/seed.ts';
+import type { World } from '../service.ts';
+import { setInstanceStatus, statusAt, type OfferRecord } from '../state/instances.ts';
 import {
+  changeDeployment,
   loadRecord,
   loadSchema,
+  viewDeployment,
+  type DeploymentView,
   type EndpointGroupRecord,
   type EndpointLogs,
   type LoadInput,
   type WorkerGroupRecord,
-} from '../state/endpoints.ts';
-import { setInstanceStatus, statusAt, type OfferRecord } from '../state/instances.ts';
+} from '../state/serverless.ts';
 import { nextId, type State } from '../state/state.ts';
 import {
   appendLines,
@@ -44,8 +46,8 @@ import {
   linesBetween,
   setGrowthRate,
   writeText,
-} from '../worker-log/group-log.ts';
-import { existing, Inspection } from './route.ts';
+} from '../state/worker-log.ts';
+import { existing, Inspection } from './control.ts';
 
 /** Changes of a deployment. Fields that are left out stay. */
 export type DeploymentChanges = z.input<typeof deploymentChanges>;

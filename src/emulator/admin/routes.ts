@@ -2,25 +2,33 @@ import * as z from 'zod';
 import { INSTANCE_STATUSES } from '../../contract/operations/instances/instance-list.ts';
 import { maintenanceWindow } from '../../contract/operations/machines.ts';
 import { coerceFields } from '../../wire/coerce.ts';
-import type { Clock } from '../clock.ts';
-import type { DialectName } from '../dialect/dialect.ts';
-import { faultSchema, type Faults } from '../faults/faults.ts';
-import { journalExpectation, journalFilter, type Journal } from '../journal/journal.ts';
-import { apiKeyEntry, deploymentChanges, deploymentEntry, offerEntry, seedSchema } from '../seed/file.ts';
-import type { World } from '../service/service.ts';
-import { loadSchema } from '../state/endpoints.ts';
-import type { TraitsInput } from '../state/traits.ts';
+import { createMatcher } from '../../wire/match.ts';
+import { problemsOf } from '../../wire/request.ts';
+import { jsonAnswer, type Answer } from '../answer.ts';
+import { faultSchema } from '../faults.ts';
+import { journalExpectation, journalFilter } from '../journal.ts';
+import {
+  apiKeyEntry,
+  deploymentChanges,
+  deploymentEntry,
+  offerEntry,
+  seedSchema,
+  TraitsError,
+} from '../seed/seed.ts';
+import type { World } from '../service.ts';
+import { loadSchema } from '../state/serverless.ts';
+import type { TraitsInput } from '../state/settings.ts';
 import {
   ApiKeys,
   Outbox,
   outboxFilter,
   TeamRoles,
   tfaChange,
-  type TotpHelper,
   TwoFactor,
   userChange,
+  type TotpHelper,
 } from './accounts.ts';
-import { TraitSwitches, type Control, type Snapshot } from './control.ts';
+import { TraitSwitches, type Control, type Machinery, type Snapshot } from './control.ts';
 import {
   Deployments,
   EndpointGroups,
@@ -33,7 +41,6 @@ import {
   Workers,
   workerTroubles,
 } from './fleet.ts';
-import { get, post, put, remove, trigger, type AdminRoute } from './route.ts';
 
 const INSPECTIONS = {
   apiKeys: ApiKeys,
@@ -65,14 +72,52 @@ export function inspect(world: World): Inspected {
   return { ...inspected, totp: (methodIdOrSecret) => inspected.tfa.totp(methodIdOrSecret) };
 }
 
-export interface AdminParts extends Inspected {
-  readonly dialect: DialectName;
-  readonly world: World;
+export interface AdminParts extends Machinery, Inspected {
   readonly control: Control;
-  readonly clock: Clock;
-  readonly faults: Faults;
-  readonly journal: Journal;
 }
+
+interface AdminRequest {
+  readonly name: string;
+  /** `name` as a number. @throws Error if it is not an integer */
+  readonly id: number;
+  readonly query: Readonly<Record<string, string>>;
+}
+
+export interface AdminRoute {
+  readonly method: string;
+  readonly path: string;
+  readonly summary: string;
+  run(request: AdminRequest, bodyText: string): unknown;
+}
+
+function route(method: string) {
+  return (path: string, summary: string, run: (request: AdminRequest) => unknown): AdminRoute => ({
+    method,
+    path,
+    summary,
+    run,
+  });
+}
+
+function bodyRoute(method: string) {
+  return <Schema extends z.ZodType>(
+    path: string,
+    summary: string,
+    schema: Schema,
+    run: (body: z.output<Schema>, request: AdminRequest) => unknown,
+  ): AdminRoute => ({
+    method,
+    path,
+    summary,
+    run: (request, bodyText) => run(schema.parse(readJson(bodyText)), request),
+  });
+}
+
+const get = route('GET');
+const remove = route('DELETE');
+const trigger = route('POST');
+const post = bodyRoute('POST');
+const put = bodyRoute('PUT');
 
 const snapshotName = z.strictObject({ name: z.string().min(1).default('default') });
 
@@ -108,7 +153,7 @@ const totpSecret = z.strictObject({ secret: z.string().describe('base32, of tfa/
 const login = z.strictObject({ user_id: z.int().optional().describe('absent: the first user') });
 
 export function adminRoutes(parts: AdminParts): AdminRoute[] {
-  const { dialect, world, control, clock, faults, traits, journal } = parts;
+  const { world, control, clock, faults, traits, journal } = parts;
   const { apiKeys, deployments, workergroups, workers, instances, offers, machines } = parts;
   const { endpointGroups, load, outbox, tfa } = parts;
   const snapshots = new Map<string, Snapshot>();
@@ -116,7 +161,11 @@ export function adminRoutes(parts: AdminParts): AdminRoute[] {
   // `set` validates: its messages show the value of each field.
   const setTraits = (body: unknown) => traits.set(body as TraitsInput);
   return [
-    get('/health', 'that it is up', () => ({ status: 'ok', dialect, nowMs: clock.now() })),
+    get('/health', 'that it is up', () => ({
+      status: 'ok',
+      dialect: world.dialect.name,
+      nowMs: clock.now(),
+    })),
     get('/state', 'what there is, without secrets', () => overview(parts)),
     get('/public-key', 'what it signs routes with, as workers know it: PEM', () => ({
       publicKey: world.signer.publicKey(),
@@ -266,10 +315,10 @@ export function adminRoutes(parts: AdminParts): AdminRoute[] {
   ];
 }
 
-function overview({ dialect, world, clock, faults, ...inspected }: AdminParts) {
+function overview({ world, clock, faults, ...inspected }: AdminParts) {
   const { state } = world;
   return {
-    dialect,
+    dialect: world.dialect.name,
     clock: { mode: clock.mode, nowMs: clock.now() },
     settings: state.settings,
     traits: state.traits,
@@ -292,4 +341,69 @@ function overview({ dialect, world, clock, faults, ...inspected }: AdminParts) {
     teamRoles: inspected.teamRoles.list(),
     faults: faults.list(),
   };
+}
+
+export type AdminApi = ReturnType<typeof createAdminApi>;
+
+const PREFIX = '/_emulator';
+
+export function createAdminApi(routes: readonly AdminRoute[]) {
+  const match = createMatcher(
+    routes.map((each) => ({ method: each.method, path: PREFIX + each.path, value: each })),
+  );
+  const listed = routes.map(({ method, path, summary }) => ({ method, path: PREFIX + path, summary }));
+
+  return {
+    owns: (url: string) => /^\/_emulator(?:$|[/?])/.test(url),
+    async answer(method: string, url: string, bodyText: string): Promise<Answer> {
+      const { pathname, searchParams } = new URL(url, 'http://emulator');
+      if (method === 'GET' && /^\/_emulator\/?$/.test(pathname)) return jsonAnswer(200, { routes: listed });
+      const found = match(method, pathname);
+      if (!found) return unknownRoute(method, pathname);
+      try {
+        const { value, params } = found;
+        const [name = ''] = Object.values(params);
+        const request = {
+          name,
+          get id() {
+            if (Number.isSafeInteger(Number(name))) return Number(name);
+            throw new Error(`id: "${name}" is no integer`);
+          },
+          query: Object.fromEntries(searchParams),
+        };
+        return jsonAnswer(200, (await value.run(request, bodyText)) ?? { ok: true });
+      } catch (error) {
+        return refusal(error);
+      }
+    },
+  };
+
+  function unknownRoute(method: string, path: string): Answer {
+    const methods = match.methodsOf(path);
+    const known =
+      methods.length > 0 ? `it knows ${methods.join(', ')} here` : 'GET /_emulator/ lists what it knows';
+    return jsonAnswer(404, { error: 'not_found', msg: `no admin route ${method} ${path}; ${known}` });
+  }
+}
+
+function readJson(text: string): unknown {
+  if (text.trim() === '') return {};
+  try {
+    return JSON.parse(text) as unknown;
+  } catch (error) {
+    throw new Error(`body: not JSON: ${(error as Error).message}`, { cause: error });
+  }
+}
+
+function refusal(error: unknown): Answer {
+  const isTraits = error instanceof TraitsError;
+  if (!isTraits && !(error instanceof z.ZodError)) {
+    const missing = error instanceof RangeError && error.message.startsWith('no ');
+    const msg = error instanceof Error ? error.message : String(error);
+    return jsonAnswer(missing ? 404 : 400, { error: missing ? 'not_found' : 'bad_request', msg });
+  }
+  const found = isTraits ? error.problems : problemsOf(error, undefined);
+  const problems = found.map(({ field, message }) => ({ field, message }));
+  const told = problems.map(({ field, message }) => `${field || 'body'}: ${message}`).join('; ');
+  return jsonAnswer(400, { error: 'bad_request', msg: isTraits ? error.message : told, problems });
 }

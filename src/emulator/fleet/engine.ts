@@ -2,14 +2,24 @@
 import type { Observation } from '../../scaling/planner/model/control-loop.ts';
 import { GroupModel, type Decision, type GroupObserver } from '../../scaling/planner/model/group.ts';
 import { PlanStats } from '../../scaling/planner/model/stats.ts';
-import { STATE, type State, type WorkerCounts } from '../../scaling/planner/model/workers.ts';
+import type { WorkerCounts } from '../../scaling/planner/model/workers.ts';
+import { STATE, type State as ModelState } from '../../scaling/planner/model/workers.ts';
 import type { PlanSettings } from '../../scaling/planner/settings.ts';
 import type { ResolvedParameters } from '../../scaling/rules/rules.ts';
-import type { WorkerRecord } from '../state/endpoints.ts';
 import { statusAt, type InstanceRecord } from '../state/instances.ts';
+import type { WorkerRecord } from '../state/serverless.ts';
+import type { State } from '../state/state.ts';
 import { Lives, type Cause } from './lives.ts';
-import { LoadSource, parametersIn, planSettingsOf, siteOf, type Site, type Surroundings } from './site.ts';
 import { Requests, shareOf, type Ticket } from './requests.ts';
+import {
+  LoadSource,
+  parametersIn,
+  planSettingsOf,
+  siteOf,
+  surroundings,
+  type Site,
+  type Surroundings,
+} from './site.ts';
 import { followWork, Story } from './story.ts';
 import { deleteInstance, NO_LOAD, recruitWorker, runSpan, type WorkerLoad } from './workers.ts';
 
@@ -338,7 +348,7 @@ export class Engine implements GroupObserver {
     this.#story.carriedOut(this.#site.msOf(atSeconds));
   }
 
-  moved(place: number, from: State, to: State, atSeconds: number): void {
+  moved(place: number, from: ModelState, to: ModelState, atSeconds: number): void {
     const [speed, cause, adopted] = [this.#model.speedOf(place), this.#cause, this.#adopted];
     this.#lives.moved({ place, speed, from, to, atSeconds, cause, adopted });
     this.#story.see(this.#site.msOf(atSeconds));
@@ -362,4 +372,42 @@ export class Engine implements GroupObserver {
 
 function isBroken(instance: InstanceRecord, nowMs: number): boolean {
   return ['exited', 'offline', 'unknown'].includes(statusAt(instance, nowMs));
+}
+
+/** The engines of all endpoints. They are not part of the state. */
+export class Fleets {
+  readonly #engines = new Map<number, Engine>();
+
+  /** Call before and after each look at workers or change of them. */
+  catchUp(state: State, nowMs: number): void {
+    for (const [id, engine] of this.#engines) {
+      if (state.endpointGroups.has(id)) continue;
+      engine.release();
+      this.#engines.delete(id);
+    }
+    for (const around of surroundings(state)) {
+      const { id } = around.endpoint;
+      const engine = this.#engines.get(id) ?? new Engine(around, nowMs);
+      this.#engines.set(id, engine);
+      engine.catchUp(around, nowMs);
+    }
+  }
+  of(endpointId: number): Engine | undefined {
+    return this.#engines.get(endpointId);
+  }
+  ofGroup(state: State, groupId: number): Engine | undefined {
+    const endpointId = state.workerGroups.get(groupId)?.endpointId ?? null;
+    return endpointId === null ? undefined : this.of(endpointId);
+  }
+
+  /** The state was replaced: queues begin empty, and leaving workers are gone. */
+  restart(state: State, nowMs: number): void {
+    this.#engines.clear();
+    for (const worker of state.workers.values()) {
+      const isLeaving = worker.life?.phase === 'error' || worker.life?.phase === 'destroying';
+      if (isLeaving) deleteInstance(state, worker.id, nowMs);
+      else worker.life = null;
+    }
+    this.catchUp(state, nowMs);
+  }
 }

@@ -1,7 +1,7 @@
 /** Turns moves of the model into changes of the workers, and schedules failures and hangs. */
 import { createRandom, exponential, type Random } from '../../scaling/planner/load.ts';
 import { STATE, type State as ModelState } from '../../scaling/planner/model/workers.ts';
-import type { WorkerGroupRecord, WorkerPhase, WorkerRecord } from '../state/endpoints.ts';
+import type { WorkerGroupRecord, WorkerPhase, WorkerRecord } from '../state/serverless.ts';
 import {
   changeSteps,
   setInstanceStatus,

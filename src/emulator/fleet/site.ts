@@ -4,7 +4,12 @@ import { planSettings, type PlanSettings } from '../../scaling/planner/settings.
 import { resolveDefaults } from '../../scaling/rules/check.ts';
 import type { ResolvedParameters } from '../../scaling/rules/rules.ts';
 import { mixSeeds } from '../random.ts';
-import type { EndpointGroupRecord, LoadRecord, WorkerGroupRecord, WorkerRecord } from '../state/endpoints.ts';
+import type {
+  EndpointGroupRecord,
+  LoadRecord,
+  WorkerGroupRecord,
+  WorkerRecord,
+} from '../state/serverless.ts';
 import type { Settings } from '../state/settings.ts';
 import type { State } from '../state/state.ts';
 

@@ -10,7 +10,7 @@ import type {
   WorkerLife,
   WorkerPhase,
   WorkerRecord,
-} from '../state/endpoints.ts';
+} from '../state/serverless.ts';
 import {
   appendLines,
   clockText,
@@ -18,8 +18,10 @@ import {
   engineTime,
   setGrowth,
   setLooks,
-} from '../worker-log/group-log.ts';
-import { startup, TIME_MARK, traceback } from '../worker-log/inference-log.ts';
+  startup,
+  TIME_MARK,
+  traceback,
+} from '../state/worker-log.ts';
 import type { Site } from './site.ts';
 import { countsText, GPU } from './workers.ts';
 

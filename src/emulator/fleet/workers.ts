@@ -1,7 +1,7 @@
 /** Workers: their engine moves them; without one they follow their instance. Pure. */
 import type { Worker } from '../../contract/operations/serverless/workers.ts';
 import { createRandom, mixSeeds } from '../random.ts';
-import type { WorkerGroupRecord, WorkerRecord } from '../state/endpoints.ts';
+import type { WorkerGroupRecord, WorkerRecord } from '../state/serverless.ts';
 import {
   countUsage,
   newInstance,

@@ -9,7 +9,7 @@ import {
   type EndpointGroupParameters,
   type EndpointState,
 } from '../../contract/operations/serverless/endpoint-groups.ts';
-import { notFound, Refused } from '../answers/answer.ts';
+import { notFound, Refused } from '../answer.ts';
 import { noteEvent } from '../fleet/story.ts';
 import { rollWorkers } from '../fleet/workers.ts';
 import { randomHex } from '../random.ts';
@@ -20,7 +20,7 @@ import {
   expireDeployment,
   type DeploymentRecord,
   type DeploymentVersion,
-} from '../state/deployments.ts';
+} from '../state/serverless.ts';
 import { nextId, type State } from '../state/state.ts';
 import { ownOf, ownOne, type HandlerContext, type HandlersOf } from './define.ts';
 import {

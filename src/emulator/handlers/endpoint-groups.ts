@@ -9,16 +9,21 @@ import type {
 } from '../../contract/operations/serverless/endpoint-groups.ts';
 import type { RouteAnswer } from '../../contract/operations/serverless/workers.ts';
 import { checkEndpointGroup, resolveDefaults } from '../../scaling/rules/check.ts';
-import { badRequest, notFound, Refused } from '../answers/answer.ts';
+import { badRequest, notFound, Refused } from '../answer.ts';
 import type { Engine } from '../fleet/engine.ts';
 import type { Ticket } from '../fleet/requests.ts';
 import { createEngineLogs, noteEvent } from '../fleet/story.ts';
 import { countsText, workersOf, workerStatus, workerUrl } from '../fleet/workers.ts';
-import { expireDeployment, viewDeployment, type DeploymentRecord } from '../state/deployments.ts';
-import type { EndpointGroupRecord, WorkerRecord } from '../state/endpoints.ts';
+import {
+  expireDeployment,
+  viewDeployment,
+  type DeploymentRecord,
+  type EndpointGroupRecord,
+  type WorkerRecord,
+} from '../state/serverless.ts';
 import { nextId, type State } from '../state/state.ts';
-import { answerLog, deleteEndpoint, deleteManaged, groupsOf, shownWorkers } from './workergroups.ts';
 import { defined, ownOf, ownOne, type HandlerContext, type HandlersOf } from './define.ts';
+import { answerLog, deleteEndpoint, deleteManaged, groupsOf, shownWorkers } from './workergroups.ts';
 
 const DAY_SECONDS = 86_400;
 const REPLAY_TIMEOUT_SECONDS = 60;

@@ -3,7 +3,7 @@ import { mergedValues, mergeLaunch } from '../../contract/merge.ts';
 import type { Answer, Input } from '../../contract/operations.ts';
 import { countCharacters } from '../../contract/schemas.ts';
 import { parseRegistryLogin } from '../../contract/text/env-flags.ts';
-import { badRequest, notFound, readFlags, Refused } from '../answers/answer.ts';
+import { badRequest, notFound, readFlags, Refused } from '../answer.ts';
 import { deleteInstance, flickers, GPU } from '../fleet/workers.ts';
 import {
   newInstance,

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { TEMPLATE_DEFAULTS, type TemplateFields } from '../../contract/operations/templates.ts';
 import type { FilterOperator } from '../../contract/schemas.ts';
-import { notFound } from '../answers/answer.ts';
+import { notFound } from '../answer.ts';
 import { nextId, type State, type TemplateContent, type TemplateRecord } from '../state/state.ts';
 import type { HandlersOf } from './define.ts';
 

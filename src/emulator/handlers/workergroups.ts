@@ -5,7 +5,7 @@ import type { WorkerGroupRequest } from '../../contract/operations/serverless/wo
 import type { Worker } from '../../contract/operations/serverless/workers.ts';
 import { OPERATOR_SIGNS } from '../../contract/schemas.ts';
 import { resolveDefaults } from '../../scaling/rules/check.ts';
-import { badRequest, notFound } from '../answers/answer.ts';
+import { badRequest, notFound } from '../answer.ts';
 import type { Engine } from '../fleet/engine.ts';
 import { noteEvent } from '../fleet/story.ts';
 import {
@@ -24,9 +24,9 @@ import type {
   WorkerGroupRecord,
   WorkerGroupTraits,
   WorkerRecord,
-} from '../state/endpoints.ts';
+} from '../state/serverless.ts';
 import { nextId, type State, type TemplateRecord } from '../state/state.ts';
-import { createGroupLog, firstRetained, lineCount, linesBetween } from '../worker-log/group-log.ts';
+import { createGroupLog, firstRetained, lineCount, linesBetween } from '../state/worker-log.ts';
 import { defined, ownOf, type HandlerContext, type HandlersOf } from './define.ts';
 import { findTemplate, visibleTo } from './templates.ts';
 

@@ -4,27 +4,39 @@ import { newGroup } from '../handlers/endpoint-groups.ts';
 import { newTemplate } from '../handlers/templates.ts';
 import { DEFAULT_IMAGE, newWorkerGroup } from '../handlers/workergroups.ts';
 import { createRandom, mixSeeds } from '../random.ts';
-import { createDeployment } from '../state/deployments.ts';
 import {
+  newInstance,
+  startingSteps,
+  type InstanceRecord,
+  type InstanceStep,
+  type OfferRecord,
+} from '../state/instances.ts';
+import {
+  createDeployment,
   loadRecord,
   type EndpointGroupRecord,
   type LineSource,
   type WorkerGroupRecord,
-} from '../state/endpoints.ts';
+} from '../state/serverless.ts';
 import {
-  type InstanceRecord,
-  type InstanceStep,
-  newInstance,
-  type OfferRecord,
-  startingSteps,
-} from '../state/instances.ts';
-import { settingsSchema, type Settings, type SettingsInput } from '../state/settings.ts';
-import type { Numbered, State, TemplateRecord } from '../state/state.ts';
-import { defaultTraits, fullBuckets, type Traits } from '../state/traits.ts';
-import type { ApiKeyRecord, TfaAccount, TfaMethodRecord, UserRecord } from '../state/users.ts';
+  defaultTraits,
+  fullBuckets,
+  settingsSchema,
+  type Settings,
+  type SettingsInput,
+  type Traits,
+} from '../state/settings.ts';
+import type {
+  ApiKeyRecord,
+  Numbered,
+  State,
+  TemplateRecord,
+  TfaAccount,
+  TfaMethodRecord,
+  UserRecord,
+} from '../state/state.ts';
 import { newBackupCodes, newTotpSecret } from '../tfa/account.ts';
-import { DEFAULT_SEED } from './default.ts';
-import { seedSchema, tfaSection, type ParsedSeed, type Seed } from './file.ts';
+import { DEFAULT_SEED, seedSchema, tfaSection, type ParsedSeed, type Seed } from './seed.ts';
 
 type Entry<Section extends keyof ParsedSeed> =
   NonNullable<ParsedSeed[Section]> extends (infer One)[] ? One : never;

@@ -7,7 +7,7 @@ import type { Settings } from './settings.ts';
 export type InstanceStep = StatusStep<InstanceStatus>;
 
 /** In the names and units of the interface (§1); null: not in the seed. */
-export interface Hardware {
+interface Hardware {
   readonly machine_id: number;
   readonly gpu_name: string;
   readonly num_gpus: number;

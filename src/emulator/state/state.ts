@@ -1,11 +1,8 @@
 /** Plain data, so that a snapshot is a clone. Handlers check everything before their first change. */
 import type { TemplateFields } from '../../contract/operations/templates.ts';
-import type { DeploymentRecord } from './deployments.ts';
-import type { EndpointGroupRecord, WorkerGroupRecord, WorkerRecord } from './endpoints.ts';
 import type { FormerInstance, InstanceRecord, MachineRecord, OfferRecord } from './instances.ts';
-import type { Settings } from './settings.ts';
-import type { RateLimitState, Traits } from './traits.ts';
-import type { ApiKeyRecord, TeamRoleRecord, TfaState, UserRecord } from './users.ts';
+import type { DeploymentRecord, EndpointGroupRecord, WorkerGroupRecord, WorkerRecord } from './serverless.ts';
+import type { RateLimitState, Settings, Traits } from './settings.ts';
 
 export interface State {
   readonly settings: Settings;
@@ -57,4 +54,116 @@ export function nextId(state: State, kind: Numbered, taken: Iterable<number>): n
   for (const id of taken) last = Math.max(last, id);
   state.lastIds.set(kind, last + 1);
   return last + 1;
+}
+
+export interface UserRecord {
+  readonly id: number;
+  readonly username: string;
+  readonly email: string | null;
+  emailVerifiedAt: number | null;
+  readonly isAdmin: boolean;
+  readonly teamId: number;
+  readonly tfa: TfaAccount;
+}
+
+export interface TeamRoleRecord {
+  readonly id: number;
+  readonly team_id: number;
+  readonly name: string;
+  readonly permissions: Readonly<Record<string, unknown>>;
+  readonly created_at: number;
+}
+
+export interface ApiKeyRecord {
+  readonly id: number;
+  /** Journal and faults name the key so: its value is a secret. */
+  readonly name: string;
+  readonly userId: number;
+  /** null: full access. Flags (`{manage_billing: true}`) or nested (`{api: {user_read: {}}}`). */
+  readonly permissions: Readonly<Record<string, unknown>> | null;
+  readonly team: boolean;
+  readonly byTfa?: boolean;
+}
+
+interface TfaState {
+  readonly challenges: Map<string, Challenge>;
+  readonly sessions: Map<string, SessionRecord>;
+  readonly outbox: SentMessage[];
+  /** Times in Unix ms of codes sent before any login. */
+  readonly phoneUse: Map<string, number[]>;
+  readonly blockedNumbers: Set<string>;
+  smsProvider: (typeof SMS_PROVIDERS)[number];
+  store: (typeof BACKING_STORES)[number];
+  nextMethodId: number;
+}
+
+/** `failing`: twilio_error; `rate limited`: twilio_rate_limited. */
+export const SMS_PROVIDERS = ['up', 'failing', 'rate limited'] as const;
+
+/** `read only`: challenge_creation_failed; `down`: nothing can be checked either. */
+export const BACKING_STORES = ['up', 'read only', 'down'] as const;
+
+export interface TfaAccount {
+  /** 2FA without a method row, from before methods were stored (§2.4). */
+  legacy: boolean;
+  /** E.164; a legacy account gets its codes there. */
+  phoneNumber: string | null;
+  smsFraud: boolean;
+  methods: TfaMethodRecord[];
+  backupCodes: string[];
+  /** End of the 30-minute window for adding a method, Unix ms. */
+  authorizedUntilMs: number | null;
+  smsSentAtMs: number[];
+}
+
+export interface TfaMethodRecord {
+  readonly id: number;
+  readonly method: 'sms' | 'totp';
+  label: string | null;
+  readonly phoneNumber: string | null;
+  /** Base32; null or unreadable: not configured. */
+  totpSecret: string | null;
+  isPrimary: boolean;
+  failCount: number;
+  lockedUntilMs: number | null;
+  lastTotpPeriod: number | null;
+  readonly createdAtMs: number;
+  lastUsedMs: number | null;
+}
+
+export type Channel = 'sms' | 'email';
+
+/** `login`: awaits a second factor; `code`: asked for with a key; `authorize`: step 1 of adding a method. */
+export interface Challenge {
+  readonly userId: number;
+  readonly purpose: 'login' | 'code' | 'authorize';
+  readonly by: Channel | { readonly totpMethodId: number } | null;
+  readonly codes: Record<Channel, SentCode | null>;
+  expiresAtMs: number;
+}
+
+export interface SentCode {
+  readonly code: string;
+  expiresAtMs: number;
+  readonly phoneNumber: string | null;
+  readonly methodId: number | null;
+  /** Wrong codes, if no method counts them. */
+  failures: number;
+}
+export interface SessionRecord extends ApiKeyRecord {
+  expiresAtMs: number;
+  readonly admin: boolean;
+}
+
+/** A sent code. Times in Unix ms. */
+export interface SentMessage {
+  /** Counts from 1. */
+  readonly seq: number;
+  readonly atMs: number;
+  readonly userId: number;
+  readonly channel: Channel;
+  /** Phone number or e-mail address. */
+  readonly to: string;
+  readonly code: string;
+  readonly expiresAtMs: number;
 }

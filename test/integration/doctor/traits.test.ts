@@ -9,7 +9,7 @@ import {
   type Emulator,
   type TraitsInput,
 } from '../../../src/emulator/index.ts';
-import { defaultTraits, THROTTLED_SHAPES, TRAITS } from '../../../src/emulator/state/traits.ts';
+import { defaultTraits, THROTTLED_SHAPES, TRAITS } from '../../../src/emulator/state/settings.ts';
 import { PAIRS, RATE_LIMITS, SINGLE } from '../../support/trait-worlds.ts';
 
 const EXPIRED = 44;

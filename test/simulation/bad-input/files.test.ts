@@ -3,16 +3,15 @@ import { execFileSync } from 'node:child_process';
 import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import * as fc from '../../support/fast-check.ts';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { PilotlightError } from '../../../src/contract/pilotlight-error.ts';
 import { startEmulator, type Emulator } from '../../../src/emulator/index.ts';
-import { DEFAULT_SEED } from '../../../src/emulator/seed/default.ts';
-import { readSeedFile } from '../../../src/emulator/seed/file.ts';
+import { DEFAULT_SEED, readSeedFile } from '../../../src/emulator/seed/seed.ts';
 import { casesOf, PATIENCE, withoutHang } from '../../support/bad-input/cases.ts';
 import { damagedBytes, damagedJsonText, damagedText } from '../../support/bad-input/damage.ts';
 import { pilotlight } from '../../support/console.ts';
 import { startTestDaemon, until, type TestDaemon } from '../../support/daemon.ts';
+import * as fc from '../../support/fast-check.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 describe('of the daemon', () => {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { operationOf } from '../../../src/contract/operations.ts';
 import { countCharacters, textUpTo } from '../../../src/contract/schemas.ts';
-import { checkSeed } from '../../../src/emulator/seed/file.ts';
+import { checkSeed } from '../../../src/emulator/seed/seed.ts';
 
 test('a character is a code point, whatever it takes in UTF-16', () => {
   expect(['', 'abc', 'äöü', '🔥🔥', '\uD83D'].map((text) => countCharacters(text))).toEqual([0, 3, 3, 2, 1]);

@@ -1,14 +1,14 @@
 /** What is left of an answer when a fault has struck, without sockets. */
 import type { ServerResponse } from 'node:http';
 import { expect, test } from 'vitest';
-import { jsonAnswer, type Answer } from '../../../../src/emulator/answers/answer.ts';
+import { jsonAnswer, type Answer } from '../../../../src/emulator/answer.ts';
 import {
   exchangeWithFaults,
   faultSchema,
   type FaultInput,
   type FaultRecord,
   type Strikes,
-} from '../../../../src/emulator/faults/faults.ts';
+} from '../../../../src/emulator/faults.ts';
 
 function strikes(...faults: readonly FaultInput[]): Strikes {
   const records = faults.map((fault, index): FaultRecord => ({

@@ -1,8 +1,8 @@
 /** What an engine does in a quarter of an hour, to the second: the same seed gives the same story. */
 import { expect, test } from 'vitest';
-import { publicDialect } from '../../../../src/emulator/dialect/dialect.ts';
+import { publicDialect } from '../../../../src/emulator/dialect.ts';
 import type { Seed, SettingsInput } from '../../../../src/emulator/index.ts';
-import type { LoadInput } from '../../../../src/emulator/state/endpoints.ts';
+import type { LoadInput } from '../../../../src/emulator/state/serverless.ts';
 import { engineLine } from '../../../support/emulated-log.ts';
 import { createLab } from '../../../support/two-factor.ts';
 

@@ -1,6 +1,6 @@
 /** The load of an endpoint as a seed or a test gives it. */
 import { expect, test } from 'vitest';
-import { type LoadInput, loadRecord, loadSchema } from '../../../../src/emulator/state/endpoints.ts';
+import { type LoadInput, loadRecord, loadSchema } from '../../../../src/emulator/state/serverless.ts';
 
 test.each<[LoadInput, string]>([
   [{ shape: 'constant', rate: 10_001, request_work: 1 }, 'is 10000'],

@@ -1,10 +1,10 @@
 /** What is asked of workers, what they have and lose, and what their logs and their endpoint tell of it. */
 import { describe, expect, test } from 'vitest';
-import { publicDialect } from '../../../../src/emulator/dialect/dialect.ts';
+import { publicDialect } from '../../../../src/emulator/dialect.ts';
 import { Requests, shareOf } from '../../../../src/emulator/fleet/requests.ts';
 import { followWork } from '../../../../src/emulator/fleet/story.ts';
 import { buildState } from '../../../../src/emulator/seed/build.ts';
-import { growthRate, lineCount } from '../../../../src/emulator/worker-log/group-log.ts';
+import { growthRate, lineCount } from '../../../../src/emulator/state/worker-log.ts';
 import { STATE, type State } from '../../../../src/scaling/planner/model/workers.ts';
 import { createLab } from '../../../support/two-factor.ts';
 

@@ -4,7 +4,7 @@ import { siteOf } from '../../../../src/emulator/fleet/site.ts';
 import { Story } from '../../../../src/emulator/fleet/story.ts';
 import { newWorker } from '../../../../src/emulator/fleet/workers.ts';
 import { buildState } from '../../../../src/emulator/seed/build.ts';
-import type { WorkerLife, WorkerPhase, WorkerRecord } from '../../../../src/emulator/state/endpoints.ts';
+import type { WorkerLife, WorkerPhase, WorkerRecord } from '../../../../src/emulator/state/serverless.ts';
 import type { Observation } from '../../../../src/scaling/planner/model/control-loop.ts';
 import type { Decision } from '../../../../src/scaling/planner/model/group.ts';
 import { engineEvents, tailText } from '../../../support/emulated-log.ts';

@@ -1,7 +1,7 @@
 /** What goes wrong at endpoints, as it was seen at the service (evidence 3.3, 5.1, 5.2, 5.4), on a clock that is moved. */
 import { expect, test } from 'vitest';
 import type { Worker } from '../../../../src/contract/operations/serverless/workers.ts';
-import { publicDialect } from '../../../../src/emulator/dialect/dialect.ts';
+import { publicDialect } from '../../../../src/emulator/dialect.ts';
 import type { Seed, SettingsInput } from '../../../../src/emulator/index.ts';
 import { createLab } from '../../../support/two-factor.ts';
 

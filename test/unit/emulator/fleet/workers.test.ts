@@ -19,7 +19,7 @@ import {
 } from '../../../../src/emulator/state/instances.ts';
 import { buildState } from '../../../../src/emulator/seed/build.ts';
 import type { State } from '../../../../src/emulator/state/state.ts';
-import type { WorkerPhase, WorkerRecord } from '../../../../src/emulator/state/endpoints.ts';
+import type { WorkerPhase, WorkerRecord } from '../../../../src/emulator/state/serverless.ts';
 
 const NOW = Date.UTC(2026, 0, 1);
 const SETTINGS = {

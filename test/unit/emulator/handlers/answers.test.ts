@@ -1,7 +1,7 @@
 /** One request each to the default seed: what is answered, and where it is refused, why. */
 import { expect, test } from 'vitest';
-import { publicDialect, specDialect } from '../../../../src/emulator/dialect/dialect.ts';
-import { DEFAULT_SEED } from '../../../../src/emulator/seed/default.ts';
+import { publicDialect, specDialect } from '../../../../src/emulator/dialect.ts';
+import { DEFAULT_SEED } from '../../../../src/emulator/seed/seed.ts';
 import { createLab } from '../../../support/two-factor.ts';
 import { ANSWERS } from './answers.ts';
 import { REFUSALS } from './refusals.ts';

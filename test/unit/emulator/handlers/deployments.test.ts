@@ -1,6 +1,6 @@
 /** The TTL of deployments: what a heartbeat finds, and how close each came to its end. */
 import { expect, test } from 'vitest';
-import { publicDialect } from '../../../../src/emulator/dialect/dialect.ts';
+import { publicDialect } from '../../../../src/emulator/dialect.ts';
 import type { Seed, SettingsInput } from '../../../../src/emulator/index.ts';
 import * as fc from '../../../support/fast-check.ts';
 import { createLab, NOON } from '../../../support/two-factor.ts';

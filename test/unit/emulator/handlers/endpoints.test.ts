@@ -1,6 +1,6 @@
 /** Endpoints and what hangs on them: deployments, worker groups, workers, files. */
 import { describe, expect, test } from 'vitest';
-import { publicDialect } from '../../../../src/emulator/dialect/dialect.ts';
+import { publicDialect } from '../../../../src/emulator/dialect.ts';
 import { workersOf } from '../../../../src/emulator/fleet/workers.ts';
 import type { HandlerContext } from '../../../../src/emulator/handlers/define.ts';
 import { deploymentHandlers } from '../../../../src/emulator/handlers/deployments.ts';

@@ -1,6 +1,6 @@
 /** Pages of instances, and which rows a filter lets through. */
 import { expect, test } from 'vitest';
-import { publicDialect } from '../../../../src/emulator/dialect/dialect.ts';
+import { publicDialect } from '../../../../src/emulator/dialect.ts';
 import { createLab } from '../../../support/two-factor.ts';
 
 const SEED = {

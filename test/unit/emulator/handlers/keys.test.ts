@@ -1,7 +1,7 @@
 /** What keys may do, and answers that depend on what came before. */
 import { expect, test } from 'vitest';
-import { publicDialect, specDialect } from '../../../../src/emulator/dialect/dialect.ts';
-import { DEFAULT_SEED } from '../../../../src/emulator/seed/default.ts';
+import { publicDialect, specDialect } from '../../../../src/emulator/dialect.ts';
+import { DEFAULT_SEED } from '../../../../src/emulator/seed/seed.ts';
 import { createLab } from '../../../support/two-factor.ts';
 
 function labOf(dialect = publicDialect) {

@@ -1,6 +1,6 @@
 /** What instances and workers cost, as the service says it now and charges it by the day. */
 import { expect, test } from 'vitest';
-import { publicDialect } from '../../../../src/emulator/dialect/dialect.ts';
+import { publicDialect } from '../../../../src/emulator/dialect.ts';
 import type { Seed } from '../../../../src/emulator/index.ts';
 import { createLab, MINUTE } from '../../../support/two-factor.ts';
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { readCall, type Call } from '../../../../src/emulator/calls/call.ts';
-import { publicDialect, specDialect } from '../../../../src/emulator/dialect/dialect.ts';
-import { RequestJournal } from '../../../../src/emulator/journal/journal.ts';
+import { readCall, type Call } from '../../../../src/emulator/call.ts';
+import { publicDialect, specDialect } from '../../../../src/emulator/dialect.ts';
+import { RequestJournal } from '../../../../src/emulator/journal.ts';
 import { buildState } from '../../../../src/emulator/seed/build.ts';
 
 const SECRET = 'a-key-that-nobody-may-see';

@@ -1,8 +1,8 @@
 /** A seed that says everything, as the state that it becomes. */
 import { expect, test } from 'vitest';
 import { buildState } from '../../../../src/emulator/seed/build.ts';
-import type { Seed } from '../../../../src/emulator/seed/file.ts';
-import { firstRetained, lineCount } from '../../../../src/emulator/worker-log/group-log.ts';
+import type { Seed } from '../../../../src/emulator/seed/seed.ts';
+import { firstRetained, lineCount } from '../../../../src/emulator/state/worker-log.ts';
 
 const NOON = Date.UTC(2026, 0, 1, 12);
 

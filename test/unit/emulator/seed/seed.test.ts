@@ -2,8 +2,7 @@ import { describe, expect, expectTypeOf, test } from 'vitest';
 import * as z from 'zod';
 import type { Handlers } from '../../../../src/emulator/handlers/define.ts';
 import { buildState } from '../../../../src/emulator/seed/build.ts';
-import { DEFAULT_SEED } from '../../../../src/emulator/seed/default.ts';
-import { checkSeed, readSeedFile, seedSchema } from '../../../../src/emulator/seed/file.ts';
+import { checkSeed, DEFAULT_SEED, readSeedFile, seedSchema } from '../../../../src/emulator/seed/seed.ts';
 import { nextId } from '../../../../src/emulator/state/state.ts';
 
 const NOON = Date.UTC(2026, 0, 1, 12);

@@ -1,7 +1,7 @@
 /** The arithmetic of token buckets: what a request finds, leaves and is shown. */
 import { describe, expect, test } from 'vitest';
-import { count, refilled, tightest, type Counting } from '../../../../src/emulator/service/rate-limit.ts';
-import type { BucketTrait, TokenBucket } from '../../../../src/emulator/state/traits.ts';
+import { count, refilled, tightest, type Counting } from '../../../../src/emulator/rate-limit.ts';
+import type { BucketTrait, TokenBucket } from '../../../../src/emulator/state/settings.ts';
 import * as fc from '../../../support/fast-check.ts';
 
 const HALF: BucketTrait = { size: 5, refill_per_second: 0.5, penalty: 0 };

@@ -3,8 +3,8 @@ import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { COMMON_ERRORS, ERRORS, type ErrorCode } from '../../../../src/contract/errors.ts';
 import { OPERATION_IDS, operationOf } from '../../../../src/contract/operations.ts';
-import { publicDialect, specDialect } from '../../../../src/emulator/dialect/dialect.ts';
-import { BACKING_STORES, SMS_PROVIDERS } from '../../../../src/emulator/state/users.ts';
+import { publicDialect, specDialect } from '../../../../src/emulator/dialect.ts';
+import { BACKING_STORES, SMS_PROVIDERS } from '../../../../src/emulator/state/state.ts';
 import {
   BACKUP_CODES,
   createLab,

@@ -1,7 +1,7 @@
 /** The log of a worker group and that of an endpoint, in every value of the traits of logs. */
 import { describe, expect, test } from 'vitest';
 import type { TraitsInput } from '../../../../src/emulator/index.ts';
-import { publicDialect } from '../../../../src/emulator/dialect/dialect.ts';
+import { publicDialect } from '../../../../src/emulator/dialect.ts';
 import { createLab } from '../../../support/two-factor.ts';
 
 const BAR = 'load  0%\rload 99%';

@@ -8,8 +8,8 @@ import {
   type Emulator,
   type TraitsInput,
 } from '../../../../src/emulator/index.ts';
-import { readTraits } from '../../../../src/emulator/seed/file.ts';
-import { THROTTLED_SHAPES, TRAITS, defaultTraits } from '../../../../src/emulator/state/traits.ts';
+import { readTraits } from '../../../../src/emulator/seed/seed.ts';
+import { THROTTLED_SHAPES, TRAITS, defaultTraits } from '../../../../src/emulator/state/settings.ts';
 import { createClient } from '../../../../src/client/client.ts';
 import { type ApiError, explainError } from '../../../../src/client/errors.ts';
 import { startPublic } from '../../../support/public-client.ts';

@@ -9,8 +9,8 @@ import {
   linesBetween,
   setGrowthRate,
   writeText,
-} from '../../../../src/emulator/worker-log/group-log.ts';
-import type { GroupLog, LineSource } from '../../../../src/emulator/state/endpoints.ts';
+} from '../../../../src/emulator/state/worker-log.ts';
+import type { GroupLog, LineSource } from '../../../../src/emulator/state/serverless.ts';
 import { tailText } from '../../../support/emulated-log.ts';
 
 function logAt(

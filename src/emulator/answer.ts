@@ -1,7 +1,7 @@
 /** A refusal: handlers and checks throw it, and the dialect makes it an answer. */
-import { ERRORS, type Actor, type ErrorCode } from '../../contract/errors.ts';
-import { PilotlightError } from '../../contract/pilotlight-error.ts';
-import { FlagError } from '../../contract/text/shell-words.ts';
+import { ERRORS, type Actor, type ErrorCode } from '../contract/errors.ts';
+import { PilotlightError } from '../contract/pilotlight-error.ts';
+import { FlagError } from '../contract/text/shell-words.ts';
 
 export interface Answer {
   readonly status: number;

@@ -1,23 +1,23 @@
 /** The interface in the words of the document (`spec`) and in those of the public service (`public`). */
 import * as z from 'zod';
-import type { Operation } from '../../contract/define.ts';
-import type { ErrorCode } from '../../contract/errors.ts';
-import { isRecord, parseJsonOr } from '../../contract/is-record.ts';
-import { LIMITS } from '../../contract/limits.ts';
-import { OPERATION_IDS, operationOf, type OperationId } from '../../contract/operations.ts';
-import type { MaintenanceWindow } from '../../contract/operations/machines.ts';
-import { envMapOf, parseEnvFlags } from '../../contract/text/env-flags.ts';
-import { coerceText } from '../../wire/coerce.ts';
-import { createMatcher, matchOperation } from '../../wire/match.ts';
-import { jsonAnswer, notFound, readFlags, type Answer, type Refused } from '../answers/answer.ts';
-import type { Addresses, Alias, Call, Target } from '../calls/call.ts';
-import { findOwnTemplate } from '../handlers/templates.ts';
-import type { State } from '../state/state.ts';
+import type { Operation } from '../contract/define.ts';
+import type { ErrorCode } from '../contract/errors.ts';
+import { isRecord } from '../contract/is-record.ts';
+import { LIMITS } from '../contract/limits.ts';
+import { OPERATION_IDS, operationOf, type OperationId } from '../contract/operations.ts';
+import type { MaintenanceWindow } from '../contract/operations/machines.ts';
+import { envMapOf, parseEnvFlags } from '../contract/text/env-flags.ts';
+import { coerceText, parseJsonOr } from '../wire/coerce.ts';
+import { createMatcher, matchOperation } from '../wire/match.ts';
+import { jsonAnswer, notFound, readFlags, type Answer, type Refused } from './answer.ts';
+import type { Addresses, Alias, Call, Target } from './call.ts';
+import { findOwnTemplate } from './handlers/templates.ts';
+import type { State } from './state/state.ts';
 
 /** `spec`: the interface document, strictly. `public`: as the public service behaves. */
 export type DialectName = 'spec' | 'public';
 
-export interface Requester {
+interface Requester {
   readonly state: State;
   readonly userId: number | undefined;
 }

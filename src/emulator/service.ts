@@ -1,14 +1,15 @@
 /** The emulated service without its sockets. */
 import { createSign, createVerify, generateKeyPairSync, type KeyObject } from 'node:crypto';
 import * as z from 'zod';
-import { rulesOf, type Operation } from '../../contract/define.ts';
-import { isRecord } from '../../contract/is-record.ts';
-import { OPERATION_IDS, operationOf, type OperationId } from '../../contract/operations.ts';
-import { ENDPOINT_GROUP_PARAMETERS } from '../../contract/operations/serverless/endpoint-groups.ts';
-import { coerceFields } from '../../wire/coerce.ts';
-import { matchOperation } from '../../wire/match.ts';
-import { problemsOf } from '../../wire/request.ts';
-import { badRequest, jsonAnswer, Refused, type Answer } from '../answers/answer.ts';
+import type { Operation } from '../contract/define.ts';
+import { isRecord } from '../contract/is-record.ts';
+import { OPERATION_IDS, operationOf, type OperationId } from '../contract/operations.ts';
+import { ENDPOINT_GROUP_PARAMETERS } from '../contract/operations/serverless/endpoint-groups.ts';
+import { rulesOf } from '../contract/define.ts';
+import { coerceFields } from '../wire/coerce.ts';
+import { matchOperation } from '../wire/match.ts';
+import { problemsOf } from '../wire/request.ts';
+import { badRequest, jsonAnswer, Refused, type Answer } from './answer.ts';
 import {
   authorize,
   findCaller,
@@ -18,21 +19,20 @@ import {
   type Call,
   type IncomingRequest,
   type Target,
-} from '../calls/call.ts';
-import type { Dialect } from '../dialect/dialect.ts';
-import { Fleets } from '../fleet/fleets.ts';
-import { accountHandlers, tfaHandlers, tfaSchemaRefusal } from '../handlers/accounts.ts';
-import type { HandlerContext, Handlers } from '../handlers/define.ts';
-import { deploymentHandlers } from '../handlers/deployments.ts';
-import { endpointGroupHandlers, refuseBadGroup, expireEndpoints } from '../handlers/endpoint-groups.ts';
-import { instanceHandlers } from '../handlers/instances.ts';
-import { spendHandlers } from '../handlers/spend.ts';
-import { templateHandlers } from '../handlers/templates.ts';
-import { workerGroupHandlers } from '../handlers/workergroups.ts';
-import { createRandom, type Random } from '../random.ts';
-import { expireDeployment } from '../state/deployments.ts';
-import type { State } from '../state/state.ts';
-import { expireTfa } from '../tfa/account.ts';
+} from './call.ts';
+import type { Dialect } from './dialect.ts';
+import { Fleets } from './fleet/engine.ts';
+import { accountHandlers, spendHandlers, tfaHandlers, tfaSchemaRefusal } from './handlers/accounts.ts';
+import type { HandlerContext, Handlers } from './handlers/define.ts';
+import { deploymentHandlers } from './handlers/deployments.ts';
+import { endpointGroupHandlers, expireEndpoints, refuseBadGroup } from './handlers/endpoint-groups.ts';
+import { instanceHandlers } from './handlers/instances.ts';
+import { templateHandlers } from './handlers/templates.ts';
+import { workerGroupHandlers } from './handlers/workergroups.ts';
+import { createRandom, type Random } from './random.ts';
+import { expireDeployment } from './state/serverless.ts';
+import type { State } from './state/state.ts';
+import { expireTfa } from './tfa/account.ts';
 
 /** Reset and restore swap `state`. */
 export interface World {
@@ -154,7 +154,7 @@ function unknownOperation({ method, path }: Call, dialect: Dialect): Answer {
 type Validator = (call: Call, target: Target, state: State, nowMs: number) => Record<string, unknown>;
 
 /** The body schema of an operation with `keyInBody` also takes the key. */
-export function createValidator(dialect: Dialect): Validator {
+function createValidator(dialect: Dialect): Validator {
   const bodySchemas = new Map<OperationId, z.ZodObject>();
   for (const id of OPERATION_IDS) {
     const { body, keyInBody } = operationOf(id);

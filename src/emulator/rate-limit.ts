@@ -1,19 +1,13 @@
-import {
-  Refused,
-  throttledAnswer,
-  TOO_FREQUENT,
-  type Answer,
-  type ThrottleShape,
-} from '../answers/answer.ts';
-import type { Call } from '../calls/call.ts';
+import { Refused, throttledAnswer, TOO_FREQUENT, type Answer, type ThrottleShape } from './answer.ts';
+import type { Call } from './call.ts';
+import type { Service, World } from './service.ts';
 import {
   THROTTLED_SHAPES,
   type BucketTrait,
   type RateLimitState,
   type RateLimitTrait,
   type TokenBucket,
-} from '../state/traits.ts';
-import type { Service, World } from './service.ts';
+} from './state/settings.ts';
 
 /** Tokens are fractions: smaller differences are rounding errors. */
 const ROUNDING = 1e-9;

@@ -2,17 +2,11 @@
 import { STATUS_CODES, type ServerResponse } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 import * as z from 'zod';
-import type { ErrorCode } from '../../contract/errors.ts';
-import { OPERATION_IDS, type OperationId } from '../../contract/operations.ts';
-import {
-  textAnswer,
-  THROTTLE_SHAPES,
-  throttledAnswer,
-  TOO_FREQUENT,
-  type Answer,
-} from '../answers/answer.ts';
-import type { ScheduledClock } from '../clock.ts';
-import type { Random } from '../random.ts';
+import type { ErrorCode } from '../contract/errors.ts';
+import { OPERATION_IDS, type OperationId } from '../contract/operations.ts';
+import { textAnswer, THROTTLE_SHAPES, throttledAnswer, TOO_FREQUENT, type Answer } from './answer.ts';
+import type { ScheduledClock } from './clock.ts';
+import type { Random } from './random.ts';
 
 const ms = z.number().nonnegative();
 
@@ -91,8 +85,8 @@ export type Fault = z.output<typeof faultSchema>;
 /** The kinds of faults that the emulator injects. */
 export type FaultKind = Fault['kind'];
 type Selective = Exclude<Fault, { kind: 'refused' }>;
-export type LatencyFault = Extract<Fault, { kind: 'latency' }>;
-export type DecisiveFault = Exclude<Selective, LatencyFault>;
+type LatencyFault = Extract<Fault, { kind: 'latency' }>;
+type DecisiveFault = Exclude<Selective, LatencyFault>;
 
 export interface FaultRecord<Kind extends Fault = Fault> {
   readonly id: string;

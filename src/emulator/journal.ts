@@ -1,11 +1,11 @@
 /** Keeps the latest requests. An allow-list keeps keys and codes out. */
 import { EventEmitter, once } from 'node:events';
 import * as z from 'zod';
-import type { Operation } from '../../contract/define.ts';
-import { isRecord } from '../../contract/is-record.ts';
-import { OPERATION_IDS, type OperationId } from '../../contract/operations.ts';
-import { secretPatterns } from '../../contract/text/redaction.ts';
-import type { Call } from '../calls/call.ts';
+import type { Operation } from '../contract/define.ts';
+import { isRecord } from '../contract/is-record.ts';
+import { OPERATION_IDS, type OperationId } from '../contract/operations.ts';
+import { secretPatterns } from '../contract/text/redaction.ts';
+import type { Call } from './call.ts';
 
 /** A request and its answer, without keys and codes. */
 export interface JournalEntry {

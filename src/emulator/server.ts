@@ -1,28 +1,33 @@
 /** The HTTP shell: it reads requests and writes answers, and decides nothing. */
+import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { createServer as createHttpServer, type Server } from 'node:http';
+import { createServer as createHttpServer, type IncomingMessage, type Server } from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
 import { dirname, join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import swagger from '@fastify/swagger';
 import swaggerUi from '@fastify/swagger-ui';
 import { fastify, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
-import { openApiDocument } from '../../openapi/document.ts';
-import type { AdminApi } from '../admin/route.ts';
-import { jsonAnswer, Refused, textAnswer, type Answer } from '../answers/answer.ts';
-import type { Call } from '../calls/call.ts';
-import type { ScheduledClock } from '../clock.ts';
-import { exchangeWithFaults, type FaultInjector, type Strikes } from '../faults/faults.ts';
-import { receiveFile, UPLOAD_FOLDER } from '../handlers/deployments.ts';
-import type { OpenEntry, RequestJournal } from '../journal/journal.ts';
-import type { Service, World } from '../service/service.ts';
-import { answerAsWorker, WORKER_FOLDER } from './worker.ts';
+import * as z from 'zod';
+import { openApiDocument } from '../openapi/document.ts';
+import { parseJsonOr } from '../wire/coerce.ts';
+import { problemsOf } from '../wire/request.ts';
+import type { Machinery } from './admin/control.ts';
+import type { AdminApi } from './admin/routes.ts';
+import { jsonAnswer, Refused, textAnswer, type Answer } from './answer.ts';
+import type { Call } from './call.ts';
+import type { ScheduledClock } from './clock.ts';
+import { exchangeWithFaults, type Strikes } from './faults.ts';
+import type { Ticket } from './fleet/requests.ts';
+import { workerUrl } from './fleet/workers.ts';
+import { receiveFile, UPLOAD_FOLDER } from './handlers/deployments.ts';
+import { routeText } from './handlers/endpoint-groups.ts';
+import type { OpenEntry } from './journal.ts';
+import { catchUp, type Service, type World } from './service.ts';
 
-interface ServerParts {
-  readonly world: World;
-  readonly clock: ScheduledClock;
+interface ServerParts extends Machinery {
   readonly service: Service;
-  readonly faults: FaultInjector;
-  readonly journal: RequestJournal;
   readonly admin: AdminApi;
   readonly closing: AbortSignal;
 }
@@ -162,7 +167,7 @@ const POLICY =
 /** Swagger UI's global in the browser. */
 declare const ui: { preauthorizeApiKey(scheme: string, key: string): void };
 
-export async function addDocs(app: FastifyInstance): Promise<void> {
+async function addDocs(app: FastifyInstance): Promise<void> {
   for (const path of ['/openapi.json', '/openapi.json/']) app.get(path, documentFor);
   const nothing = { openapi: '3.1.1', info: { title: '', version: '' }, paths: {} };
   await app.register(swagger, { mode: 'static', specification: { document: nothing } });
@@ -201,4 +206,149 @@ function swaggerUiFiles(): string {
   const copied = fileURLToPath(new URL('swagger-ui', import.meta.url));
   if (existsSync(copied)) return copied;
   return join(dirname(fileURLToPath(import.meta.resolve('@fastify/swagger-ui'))), 'static');
+}
+
+const WORKER_FOLDER = '/_worker/';
+
+/** Clients post the answer of /route/ and the payload of the model. */
+const workerRequest = z.looseObject({
+  auth_data: z.looseObject({
+    url: z.string(),
+    signature: z.string(),
+    cost: z.coerce.number().nonnegative(),
+    endpoint: z.string(),
+    reqnum: z.coerce.number().int(),
+  }),
+  payload: z.unknown().optional(),
+});
+
+async function answerAsWorker(
+  { url = '', method, socket }: Pick<IncomingMessage, 'url' | 'method' | 'socket'>,
+  { text, origin }: { readonly text: string; readonly origin: string },
+  { world, clock }: { readonly world: World; readonly clock: ScheduledClock },
+): Promise<Answer | undefined> {
+  if (method !== 'POST') return refusal(404, 'workers take POST alone');
+  catchUp(world, world.now());
+  const [name = ''] = url.slice(WORKER_FOLDER.length).split(/[/?]/);
+  const id = /^\d+$/.test(name) ? Number(name) : Number.NaN;
+  const begun = beginWork(id, parseJsonOr(text), origin, world);
+  if ('status' in begun) return begun;
+  const { ticket, endsMs, payload } = begun;
+  // On a frozen clock, a task that is due now would wait for the next move.
+  const stayed = endsMs <= world.now() || (await untilDone(endsMs, socket, clock));
+  catchUp(world, world.now());
+  const isLost = ticket.state === 'lost';
+  if (!isLost) ticket.state = 'used';
+  if (!stayed) return undefined;
+  if (isLost) return refusal(500, `worker ${id} has lost the request`);
+  if (!world.state.workers.has(id)) return refusal(500, `worker ${id} is gone`);
+  // There is no model: the payload comes back.
+  return jsonAnswer(200, { worker: id, reqnum: ticket.request, seconds: ticket.takesSeconds, payload });
+}
+
+function untilDone(endsMs: number, socket: Socket, clock: ScheduledClock): Promise<boolean> {
+  return new Promise((resolve) => {
+    const cancel = clock.schedule(endsMs, () => {
+      socket.off('close', leave);
+      resolve(true);
+    });
+    function leave(): void {
+      cancel();
+      resolve(false);
+    }
+    socket.once('close', leave);
+  });
+}
+
+function beginWork(id: number, body: unknown, origin: string, { state, fleets, signer, now }: World) {
+  const worker = state.workers.get(id);
+  const engine = worker && fleets.ofGroup(state, worker.groupId);
+  if (!engine) return refusal(404, `no worker ${id}`);
+  const parsed = workerRequest.safeParse(body);
+  if (!parsed.success) {
+    const [first] = problemsOf(parsed.error, body);
+    return refusal(400, `${first?.field || 'body'}: ${first?.message ?? 'not allowed'}`);
+  }
+  const { auth_data: route, payload } = parsed.data;
+  if (route.url !== workerUrl(id, origin)) return refusal(401, `auth_data.url: not that of worker ${id}`);
+  if (!signer.verify(routeText(route.url), route.signature))
+    return refusal(401, 'auth_data.signature: not one of the service for this url');
+  const ticket = engine.ticket(route.reqnum);
+  const problem = problemWith(ticket, id);
+  if (!ticket || problem !== undefined) return refusal(410, `auth_data.reqnum: ${problem}`);
+  // A late request takes as long all the same.
+  const beginsMs = Math.max(now(), engine.epochMs + ticket.beginsAt * 1000);
+  const endsMs = Math.ceil(beginsMs + ticket.takesSeconds * 1000);
+  ticket.state = 'working';
+  // Keeps the ticket until the answer.
+  ticket.expiresAt = Math.max(ticket.expiresAt, (endsMs - engine.epochMs) / 1000);
+  return { ticket, endsMs, payload };
+}
+
+function problemWith(ticket: Ticket | undefined, worker: number): string | undefined {
+  if (!ticket) return 'unknown, or its replay_timeout has passed: ask /route/ again';
+  if (ticket.state === 'used' || ticket.state === 'working')
+    return 'used already: a route is good for one request';
+  if (ticket.state !== 'taken') return `${ticket.state}: ask /route/ again`;
+  return ticket.worker === worker ? undefined : `worker ${ticket.worker} has taken it`;
+}
+
+function refusal(status: number, reason: string): Answer {
+  return jsonAnswer(status, { error: reason }, reason);
+}
+
+/** Another program may take the port meanwhile: the service stays down until it is free. */
+const REOPEN_PAUSE_MS = 50;
+
+export async function openListener(server: Server, host: string, port: number) {
+  const sockets = new Set<Socket>();
+  server.on('connection', (socket: Socket) => {
+    sockets.add(socket);
+    socket.on('close', () => sockets.delete(socket));
+  });
+  await bind(server, host, port);
+  const bound = (server.address() as AddressInfo).port;
+  let last: Promise<void> = Promise.resolve();
+  let closed = false;
+
+  async function setOpen(open: boolean): Promise<void> {
+    if (closed || open === server.listening) return;
+    // A service that goes down resets its connections.
+    if (!open) return stop((socket) => socket.resetAndDestroy());
+    for (;;) {
+      if (closed) return;
+      try {
+        return await bind(server, host, bound);
+      } catch (error) {
+        if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error;
+        await delay(REOPEN_PAUSE_MS);
+      }
+    }
+  }
+
+  function stop(end: (socket: Socket) => void): Promise<void> {
+    return new Promise((resolve) => {
+      server.close(() => resolve());
+      for (const socket of sockets) end(socket);
+    });
+  }
+
+  return {
+    port: bound,
+    listen(open: boolean): Promise<void> {
+      const done = last.then(() => setOpen(open));
+      last = done.catch(() => {});
+      return done;
+    },
+    async close(): Promise<void> {
+      closed = true;
+      await last;
+      if (server.listening) await stop((socket) => socket.destroy());
+    },
+  };
+}
+
+async function bind(server: Server, host: string, port: number): Promise<void> {
+  server.listen({ host, port });
+  await once(server, 'listening');
 }

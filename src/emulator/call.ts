@@ -1,13 +1,11 @@
 /** Reads a request, then finds the caller and their permissions (§5). Pure. */
-import type { Base, Operation } from '../../contract/define.ts';
-import { isRecord } from '../../contract/is-record.ts';
-import { operationOf, type OperationId } from '../../contract/operations.ts';
-import type { RouteMatch } from '../../wire/match.ts';
-import { Refused } from '../answers/answer.ts';
-import type { State } from '../state/state.ts';
-import type { ApiKeyRecord } from '../state/users.ts';
-import { tfaStatusOf, type TfaContext } from '../tfa/account.ts';
-import { findSession, userOfSecret } from '../tfa/codes.ts';
+import type { Base, Operation } from '../contract/define.ts';
+import { isRecord } from '../contract/is-record.ts';
+import { operationOf, type OperationId } from '../contract/operations.ts';
+import type { RouteMatch } from '../wire/match.ts';
+import { Refused } from './answer.ts';
+import type { ApiKeyRecord, State } from './state/state.ts';
+import { findSession, tfaStatusOf, userOfSecret, type TfaContext } from './tfa/account.ts';
 
 export interface Target {
   readonly id: OperationId;
