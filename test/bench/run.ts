@@ -102,7 +102,7 @@ const results: Results = {
 };
 const kept = asked === undefined ? results : values.record ? withRows(readResults(), results) : undefined;
 if (kept)
-  writeFileSync(RESULTS, `${JSON.stringify(kept, null, 2).replaceAll(/(?<!^)\{[^{}]*\}/g, shortened)}\n`);
+  writeFileSync(RESULTS, `${JSON.stringify(kept, null, 2).replaceAll(/(?<!^)\{[^{}]*\}/g, onOneLine)}\n`);
 process.stdout.write(`\n${asked === undefined ? benchTable(results) : partialTable(results, rows)}\n`);
 const failed = rows.filter((figure) => {
   const value = measurements.get(figure.id)?.value;
@@ -113,10 +113,8 @@ if (failed.length > 0) {
   process.exitCode = 1;
 }
 
-/** A figure on one line, if it fits there. */
-function shortened(figure: string): string {
-  const line = figure.replaceAll(/\s*\n\s*/g, ' ');
-  return line.length <= 100 ? line : figure;
+function onOneLine(figure: string): string {
+  return figure.replaceAll(/\s*\n\s*/g, ' ');
 }
 
 /** How fast this machine is just now at what a program does: a loop of sums says nothing of memory and system calls. */
