@@ -24,8 +24,7 @@ async function following(groups: number, linesPerSecond: number, extra: Record<s
     workergroups: ids.map((id) => ({ id, lines_per_second: linesPerSecond })),
   });
   const program = await startProgram(node, {
-    API_KEY: emulator.apiKey,
-    BASE_URL: emulator.url,
+    ...emulator.settings,
     WORKER_GROUPS: ids.join(','),
     LOG_START: 'end',
     ...extra,

@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { startEmulator } from '../../src/emulator/index.ts';
-import { startTestDaemon, until } from '../support/daemon.ts';
+import { serviceOf, startTestDaemon, until } from '../support/daemon.ts';
 import { listenWithFleet } from '../support/fleet-listener.ts';
 import { describeWith, hasCommand, root } from '../support/optional.ts';
 import { freePort } from '../support/ports.ts';
@@ -47,8 +47,7 @@ describeWith(
     using folder = temporaryFolder();
     await using emulator = await startEmulator();
     await using daemon = await startTestDaemon({
-      API_KEY: emulator.apiKey,
-      BASE_URL: emulator.url,
+      ...serviceOf(emulator),
       DEPLOYMENTS: '42@20s,43',
       WORKER_GROUPS: '7,8',
       MACHINES: '11,12',

@@ -5,7 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { startEmulator, type Emulator } from '../../../src/emulator/index.ts';
 import { startDaemonProcess } from '../../support/daemon-process.ts';
-import { until } from '../../support/daemon.ts';
+import { serviceOf, until } from '../../support/daemon.ts';
 import { canHang, hang } from '../../support/hanging-folder.ts';
 import { hasCommand } from '../../support/optional.ts';
 import { createPrivateCa, startTlsFront } from '../../support/private-ca.ts';
@@ -43,8 +43,7 @@ function longestGap(emulator: Emulator): number {
     writeFileSync(join(files, 'deployments'), `42@${TTL_S}s`);
     await using emulator = await startService();
     await using program = await startDaemonProcess({
-      API_KEY: emulator.apiKey,
-      BASE_URL: emulator.url,
+      ...serviceOf(emulator),
       DEPLOYMENTS_FILE: join(files, 'deployments'),
     });
     await until(() => emulator.deployments.get(42).beats > 0);

@@ -9,7 +9,7 @@ import { startEmulator } from '../../../src/emulator/index.ts';
 import type { Status } from '../../../src/daemon/status/schema.ts';
 import { startDaemonChild } from '../../../src/heartbeat/process/supervision/daemon-child.ts';
 import { startDaemonProcess, daemonPid } from '../../support/daemon-process.ts';
-import { until } from '../../support/daemon.ts';
+import { serviceOf, until } from '../../support/daemon.ts';
 import { startProgram } from '../../support/process.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { PROGRAM } from '../../support/program.ts';
@@ -23,8 +23,7 @@ test.concurrent('SIGHUP with a file that the daemon refuses changes nothing, the
   writeFileSync(schedule, 'off');
   await using emulator = await startEmulator({ seed });
   await using program = await startDaemonProcess({
-    API_KEY: emulator.apiKey,
-    BASE_URL: emulator.url,
+    ...serviceOf(emulator),
     DEPLOYMENTS_FILE: deployments,
     MAINTENANCE_SCHEDULE_FILE: schedule,
   });
@@ -43,8 +42,7 @@ test.concurrent('SIGHUP with a file that the daemon refuses changes nothing, the
 test.concurrent('signals that are meant for other programs end nothing, and open no debugger', async () => {
   await using emulator = await startEmulator({ seed });
   await using program = await startDaemonProcess({
-    API_KEY: emulator.apiKey,
-    BASE_URL: emulator.url,
+    ...serviceOf(emulator),
     DEPLOYMENTS: '42@60s',
   });
   for (const signal of ['SIGUSR1', 'SIGUSR2'] as const) program.signalBoth(signal);
@@ -72,8 +70,7 @@ test.concurrent('a Redis that takes connections and never answers is said to be 
   await using emulator = await startEmulator({ seed });
   try {
     await using program = await startDaemonProcess({
-      API_KEY: emulator.apiKey,
-      BASE_URL: emulator.url,
+      ...serviceOf(emulator),
       DEPLOYMENTS: '42@60s',
       REDIS_URL: `redis://127.0.0.1:${(silent.address() as AddressInfo).port}`,
     });
@@ -151,8 +148,7 @@ test.skipIf(spawnSync('script', ['--version']).status !== 0)(
 test.concurrent('signals that reach the daemon while it is being loaded are not its own', async () => {
   await using emulator = await startEmulator({ seed });
   await using program = await startDaemonProcess({
-    API_KEY: emulator.apiKey,
-    BASE_URL: emulator.url,
+    ...serviceOf(emulator),
     DEPLOYMENTS: '42@60s',
   });
   process.kill(daemonPid(program), 'SIGKILL');

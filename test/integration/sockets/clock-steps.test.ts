@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { startEmulator } from '../../../src/emulator/index.ts';
 import { startDaemonProcess } from '../../support/daemon-process.ts';
-import { until } from '../../support/daemon.ts';
+import { serviceOf, until } from '../../support/daemon.ts';
 import { describeWith } from '../../support/optional.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
@@ -26,8 +26,7 @@ describeWith(
     });
     await using daemon = await startDaemonProcess(
       {
-        API_KEY: emulator.apiKey,
-        BASE_URL: emulator.url,
+        ...serviceOf(emulator),
         DEPLOYMENTS: IDS.map((id) => `${id}@${TTL_S}s`).join(','),
       },
       // The library fakes this process' wall clock and leaves its monotonic one alone.

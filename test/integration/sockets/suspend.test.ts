@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { startEmulator } from '../../../src/emulator/index.ts';
 import { startDaemonProcess } from '../../support/daemon-process.ts';
-import { until } from '../../support/daemon.ts';
+import { serviceOf, until } from '../../support/daemon.ts';
 
 const TTL_MS = 20_000;
 /** Spread over the interval, so that the stop finds one at every point between two beats. */
@@ -13,8 +13,7 @@ test('a process that is stopped for a third of the TTL and continues loses nothi
     seed: { deployments: IDS.map((id) => ({ id, ttl: TTL_MS / 1000 })) },
   });
   await using daemon = await startDaemonProcess({
-    API_KEY: emulator.apiKey,
-    BASE_URL: emulator.url,
+    ...serviceOf(emulator),
     DEPLOYMENTS: IDS.map((id) => `${id}@${TTL_MS}ms`).join(','),
   });
   const beats = () => emulator.deployments.list().map((deployment) => deployment.beats);

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { startEmulator } from '../../../src/emulator/index.ts';
 import { startDaemonProcess } from '../../support/daemon-process.ts';
-import { until } from '../../support/daemon.ts';
+import { serviceOf, until } from '../../support/daemon.ts';
 
 const TTL_MS = 60_000;
 /** ε and A of the heartbeat engine for this TTL. */
@@ -19,8 +19,7 @@ test('SIGTERM under load leaves every deployment T − ε − A, by the books of
     },
   });
   await using daemon = await startDaemonProcess({
-    API_KEY: emulator.apiKey,
-    BASE_URL: emulator.url,
+    ...serviceOf(emulator),
     DEPLOYMENTS: IDS.map((id) => `${id}@${TTL_MS}ms`).join(','),
     WORKER_GROUPS: GROUPS.join(','),
   });

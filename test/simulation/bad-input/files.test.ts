@@ -12,7 +12,7 @@ import { readSeedFile } from '../../../src/emulator/seed/file.ts';
 import { casesOf, PATIENCE, withoutHang } from '../../support/bad-input/cases.ts';
 import { damagedBytes, damagedJsonText, damagedText } from '../../support/bad-input/damage.ts';
 import { pilotlight } from '../../support/console.ts';
-import { startTestDaemon, until, type TestDaemon } from '../../support/daemon.ts';
+import { serviceOf, startTestDaemon, until, type TestDaemon } from '../../support/daemon.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 describe('of the daemon', () => {
@@ -35,8 +35,7 @@ describe('of the daemon', () => {
 
   function start(folder: string): Promise<TestDaemon> {
     return startTestDaemon({
-      API_KEY: emulator.apiKey,
-      BASE_URL: emulator.url,
+      ...serviceOf(emulator),
       WORKER_GROUPS: '7',
       ENDPOINTS: 'all',
       STATE_DIR: join(folder, 'state'),

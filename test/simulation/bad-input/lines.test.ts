@@ -9,7 +9,7 @@ import type { LogRecord } from '../../../src/logs/record.ts';
 import { casesOf, PATIENCE, withoutHangOf } from '../../support/bad-input/cases.ts';
 import { damagedText } from '../../support/bad-input/damage.ts';
 import { startDaemonProcess } from '../../support/daemon-process.ts';
-import { until } from '../../support/daemon.ts';
+import { serviceOf, until } from '../../support/daemon.ts';
 import { ask } from '../../support/raw-http.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
@@ -67,8 +67,7 @@ test('arrives as it was', { timeout: PATIENCE }, async () => {
   await using emulator = await startEmulator({ seed: { workergroups: [{ id: 7, lines_per_second: 0 }] } });
   const file = join(folder.path, 'worker.log');
   await using daemon = await startDaemonProcess({
-    API_KEY: emulator.apiKey,
-    BASE_URL: emulator.url,
+    ...serviceOf(emulator),
     WORKER_GROUPS: '7',
     STATE_DIR: join(folder.path, 'state'),
     LOG_SINKS: 'stdout,file',

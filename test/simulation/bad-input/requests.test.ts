@@ -7,6 +7,7 @@ import { DEFAULT_TEAM_KEY, startEmulator } from '../../../src/emulator/index.ts'
 import { encodeRequest } from '../../../src/wire/request.ts';
 import { casesOf, PATIENCE, withoutHang, withoutHangOf } from '../../support/bad-input/cases.ts';
 import { damagedRequests, exchange, type Request } from '../../support/bad-input/raw-requests.ts';
+import { serviceOf } from '../../support/daemon.ts';
 import { startDaemonProcess } from '../../support/daemon-process.ts';
 import { ask } from '../../support/raw-http.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
@@ -56,8 +57,7 @@ describe('of the daemon', () => {
     using folder = temporaryFolder();
     await using emulator = await startEmulator();
     await using daemon = await startDaemonProcess({
-      API_KEY: emulator.apiKey,
-      BASE_URL: emulator.url,
+      ...serviceOf(emulator),
       DEPLOYMENTS: '42@300s',
       WORKER_GROUPS: '7',
       ENDPOINTS: 'all',
