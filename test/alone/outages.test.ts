@@ -1,16 +1,16 @@
+import { request } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
-import { startEmulator, type Emulator, type FaultInput } from '../../src/emulator/index.ts';
-import { createRandom } from '../../src/scaling/planner/load/random.ts';
 import { createApiKey } from '../../src/client/api-key.ts';
 import { loadHeartConfig } from '../../src/config/load-heart.ts';
+import { startEmulator, type Emulator, type FaultInput } from '../../src/emulator/index.ts';
 import { timingFor } from '../../src/heartbeat/engine/formulas.ts';
 import { Heart } from '../../src/heartbeat/heart.ts';
-import { until } from '../support/daemon.ts';
-import { openWindow, watchLateness } from '../support/real-time-window.ts';
-import { startFaultProxy, type FaultMode, type FaultProxy } from '../support/fault-proxy.ts';
+import { createRandom } from '../../src/scaling/planner/load/random.ts';
 import type { Span } from '../simulation/scenario.ts';
-import { request } from 'node:http';
+import { until } from '../support/daemon.ts';
+import { startFaultProxy, type FaultMode, type FaultProxy } from '../support/fault-proxy.ts';
+import { openWindow, watchLateness } from '../support/real-time-window.ts';
 
 const TTL_MS = 20_000;
 const OUTAGE_MS = 11_000;

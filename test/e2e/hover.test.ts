@@ -2,12 +2,12 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { copyFileSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { OPERATION_IDS, operationOf } from '../../src/contract/operations.ts';
 import { volumeInfo } from '../../src/contract/operations/instances/instances.ts';
 import { root } from '../support/optional.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
-import { pathToFileURL } from 'node:url';
 
 interface Position {
   readonly line: number;

@@ -1,6 +1,8 @@
 /** A file system that hangs holds up no heartbeat, no signal and no end of the program. */
+import { spawn, spawnSync } from 'node:child_process';
 import { copyFileSync, mkdirSync, writeFileSync, existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { createInterface } from 'node:readline';
 import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { startEmulator, type Emulator } from '../../../src/emulator/index.ts';
@@ -10,8 +12,6 @@ import { hasCommand } from '../../support/optional.ts';
 import { createPrivateCa, startTlsFront } from '../../support/private-ca.ts';
 import { startPilotlight } from '../../support/process.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
-import { spawn, spawnSync } from 'node:child_process';
-import { createInterface } from 'node:readline';
 
 /** What the shell runs: the kernel asks /dev/fuse, and this process never reads there. */
 const MOUNT =

@@ -4,11 +4,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test, onTestFailed } from 'vitest';
 import { startEmulator, type Emulator, type JournalEntry } from '../../../src/emulator/index.ts';
 import type { Gap, LogRecord } from '../../../src/logs/record.ts';
+import { Random } from '../../simulation/random.ts';
 import { until } from '../../support/daemon.ts';
 import { readLogFiles, rotatedFiles } from '../../support/log-files.ts';
 import { startPilotlight, type Program } from '../../support/process.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
-import { Random } from '../../simulation/random.ts';
 
 /** PROPERTY_SEED in the environment repeats a run. */
 const SEED = Number(process.env['PROPERTY_SEED'] ?? Date.now() % 2 ** 31);

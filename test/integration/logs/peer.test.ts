@@ -1,20 +1,20 @@
 /** The same stretches of a log's life, followed by Pilotlight and by the loops that people write today. */
 import { readFileSync } from 'node:fs';
 import { afterAll, expect, test } from 'vitest';
-import { followEmulator, GROUP, type FollowedEmulator } from '../../support/followed-emulator.ts';
-import { gapsOf, linesOf } from '../../support/log-polls.ts';
-import { describeWithRealData } from '../../support/real-data.ts';
-import { readRealLog } from '../../support/real-logs.ts';
 import { createClient, type Client } from '../../../src/client/client.ts';
+import { LIMITS } from '../../../src/contract/limits.ts';
 import { createTailFetcher } from '../../../src/logs/follow/fetch-tail.ts';
 import { startLogPipeline } from '../../../src/logs/follow/pipeline.ts';
-import { memorySpool } from '../../support/memory-spool.ts';
+import { lastState } from '../../../src/logs/text.ts';
+import { followEmulator, GROUP, type FollowedEmulator } from '../../support/followed-emulator.ts';
+import { gapsOf, linesOf } from '../../support/log-polls.ts';
 import type { LogServiceOptions } from '../../support/log-service.ts';
 import { CollectingSink } from '../../support/log-sinks.ts';
+import { memorySpool } from '../../support/memory-spool.ts';
 import { startRawLogServer } from '../../support/raw-log-server.ts';
+import { describeWithRealData } from '../../support/real-data.ts';
+import { readRealLog } from '../../support/real-logs.ts';
 import { ServiceTime } from '../../support/service-time.ts';
-import { LIMITS } from '../../../src/contract/limits.ts';
-import { lastState } from '../../../src/logs/text.ts';
 
 /**
  * Asks for a tail every second and prints what stands after the lines that it printed last. It is dealt with kindly:

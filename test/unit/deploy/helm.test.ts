@@ -1,7 +1,10 @@
+import { spawnSync } from 'node:child_process';
 import { copyFileSync, readFileSync, writeFileSync, cpSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { parse } from 'yaml';
+import { splitWords } from '../../../src/contract/text/shell-words.ts';
+import { blocksOf, commandsOf, textOf } from '../../docs/documents.ts';
 import {
   effectiveContainer,
   hasKustomize,
@@ -13,10 +16,7 @@ import {
   type Manifest,
   type Workload,
 } from '../../support/manifests.ts';
-import { splitWords } from '../../../src/contract/text/shell-words.ts';
-import { blocksOf, commandsOf, textOf } from '../../docs/documents.ts';
 import { describeWith, root, hasCommand } from '../../support/optional.ts';
-import { spawnSync } from 'node:child_process';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 /** Where helm is, if not on the PATH: .ci/run has it in a folder of its own. */
