@@ -168,13 +168,13 @@ async function storm(
     }
     return world.lost.length === ids.length;
   });
-  const excused = world.lost.filter((id) => {
+  const isExcused = (id: number): boolean => {
     const window = weather.windowFor(basis.get(id) ?? -timing.interval, timing);
     if (window !== undefined)
       world.note(() => `== ${id} could be saved: ${ms(window.from)} to ${ms(window.to)} was a window`);
     return window === undefined;
-  });
-  return finish(world, (id) => excused.includes(id));
+  };
+  return finish(world, isExcused);
 }
 
 function disturb(

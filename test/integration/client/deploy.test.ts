@@ -2,8 +2,6 @@
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { truncateSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createClient, type Client } from '../../../src/client/client.ts';
@@ -18,6 +16,7 @@ import {
 import { deployArchive, type DeployProgress } from '../../../src/client/flows/deploy.ts';
 import { startEmulator, type Emulator } from '../../../src/emulator/index.ts';
 import { pilotlight } from '../../support/console.ts';
+import { serve } from '../../support/local-server.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { startUploadStore, UPLOAD_FIELDS } from '../../support/upload-store.ts';
 
@@ -290,10 +289,8 @@ describe('with a store of its own', () => {
   /** Against a service that answers so. */
   async function deployAnswered(answer: object, more: object = {}) {
     const made = { success: true, action: 'soft_update', deployment_id: 44, ...answer };
-    const server = createServer((_, response) => response.end(JSON.stringify(made)));
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    const { port } = server.address() as AddressInfo;
-    return await deployTo(`http://127.0.0.1:${port}`, more).finally(() => server.close());
+    await using server = await serve((_, response) => response.end(JSON.stringify(made)));
+    return await deployTo(server.url, more);
   }
 
   test('an address that is none is an answer that cannot be read', async () => {

@@ -1,7 +1,7 @@
 /** What hunts found at the seam of heart and daemon, each as it was met. */
 import { spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
-import { createServer, type AddressInfo, type Socket } from 'node:net';
+import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, test } from 'vitest';
@@ -10,6 +10,7 @@ import type { Status } from '../../../src/daemon/status/schema.ts';
 import { startDaemonChild } from '../../../src/heartbeat/process/supervision/daemon-child.ts';
 import { startDaemonProcess, daemonPid } from '../../support/daemon-process.ts';
 import { serviceOf, until } from '../../support/daemon.ts';
+import { listening } from '../../support/listening.ts';
 import { startProgram } from '../../support/process.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { PROGRAM } from '../../support/program.ts';
@@ -61,25 +62,21 @@ test.concurrent('from its birth on a daemon is what the kernel ends first when m
 });
 
 test.concurrent('a Redis that takes connections and never answers is said to be away, and tried again', async () => {
-  const sockets = new Set<Socket>();
   let connections = 0;
-  const silent = createServer((socket) => {
-    connections += 1;
-    sockets.add(socket.on('error', () => {}));
-  }).listen(0, '127.0.0.1');
+  await using silent = await listening(
+    createServer((socket) => {
+      connections += 1;
+      socket.on('error', () => {});
+    }),
+  );
   await using emulator = await startEmulator({ seed });
-  try {
-    await using program = await startDaemonProcess({
-      ...serviceOf(emulator),
-      DEPLOYMENTS: '42@60s',
-      REDIS_URL: `redis://127.0.0.1:${(silent.address() as AddressInfo).port}`,
-    });
-    await program.seen(/Redis is away/);
-    await until(() => connections > 1);
-  } finally {
-    for (const socket of sockets) socket.destroy();
-    silent.close();
-  }
+  await using program = await startDaemonProcess({
+    ...serviceOf(emulator),
+    DEPLOYMENTS: '42@60s',
+    REDIS_URL: `redis://127.0.0.1:${silent.port}`,
+  });
+  await program.seen(/Redis is away/);
+  await until(() => connections > 1);
 });
 
 test.concurrent('without a file descriptor left for the daemon the heart beats, tries again, and hears SIGTERM', async () => {

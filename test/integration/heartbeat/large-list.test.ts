@@ -1,20 +1,15 @@
 /** The list of an account with thousands of deployments, over real sockets. */
-import { once } from 'node:events';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { createClient } from '../../../src/client/client.ts';
 import { ask, type Reply } from '../../../src/heartbeat/discovery/questions.ts';
+import { serve } from '../../support/local-server.ts';
 
 async function replyTo(rows: number): Promise<Reply> {
   const env = 'x'.repeat(2_000);
   const deployments = Array.from({ length: rows }, (_, id) => ({ id, name: `n${id}`, ttl: 20, env }));
   const text = JSON.stringify({ success: true, deployments });
-  const server = createServer((_, response) => response.end(text)).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  onTestFinished(() => void server.close());
-  const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  await using client = createClient({ baseUrl, apiKey: 'key' });
+  await using server = await serve((_, response) => response.end(text));
+  await using client = createClient({ baseUrl: server.url, apiKey: 'key' });
   return await ask('list', client, new AbortController().signal);
 }
 

@@ -193,8 +193,8 @@ describe('the release', () => {
   });
 
   test('says of image and package who made them from what', () => {
-    const { with: build } = stepOf('image', using('docker/build-push-action'));
-    expect(build).toMatchObject({ sbom: true, provenance: 'mode=max' });
+    const { with: built } = stepOf('image', using('docker/build-push-action'));
+    expect(built).toMatchObject({ sbom: true, provenance: 'mode=max' });
     const { with: attested } = stepOf('index', using('actions/attest-build-provenance'));
     expect(attested).toMatchObject({
       'subject-digest': '${{ steps.index.outputs.digest }}',
