@@ -102,19 +102,10 @@ describe('of the daemon', () => {
   });
   const cell = fc.tuple(fc.constantFrom('state/spool.sqlite', 'state/fleet.sqlite'), inCell, fc.nat());
 
-  const mishap = fc.oneof(
-    {
-      weight: 3,
-      arbitrary: fc.tuple(place, fc.nat()).map(([name, seed]) => ({ kind: 'bytes' as const, name, seed })),
-    },
-    {
-      weight: 1,
-      arbitrary: fc.tuple(place, stands).map(([name, what]) => ({ kind: 'stands' as const, name, what })),
-    },
-    {
-      weight: 4,
-      arbitrary: cell.map(([name, where, seed]) => ({ kind: 'cell' as const, name, where, seed })),
-    },
+  const mishap = fc.weighted(
+    [3, fc.tuple(place, fc.nat()).map(([name, seed]) => ({ kind: 'bytes' as const, name, seed }))],
+    [1, fc.tuple(place, stands).map(([name, what]) => ({ kind: 'stands' as const, name, what }))],
+    [4, cell.map(([name, where, seed]) => ({ kind: 'cell' as const, name, where, seed }))],
   );
   type Wrong = typeof mishap extends fc.Arbitrary<infer One> ? One : never;
   /** What stands in the place of a file comes last, so that there is one to damage. */

@@ -32,12 +32,12 @@ const TELLING = fc.constantFrom(
 );
 
 const line = fc
-  .oneof(
-    { weight: 3, arbitrary: TELLING },
-    { weight: 3, arbitrary: damagedText(RECORD) },
-    { weight: 3, arbitrary: fc.string({ unit: 'binary' }) },
-    { weight: 1, arbitrary: fc.string({ unit: 'grapheme', minLength: 50, maxLength: 200 }) },
-    { weight: 1, arbitrary: fc.integer({ min: 1, max: 100_000 }).map((length) => 'x'.repeat(length)) },
+  .weighted(
+    [3, TELLING],
+    [3, damagedText(RECORD)],
+    [3, fc.string({ unit: 'binary' })],
+    [1, fc.string({ unit: 'grapheme', minLength: 50, maxLength: 200 })],
+    [1, fc.integer({ min: 1, max: 100_000 }).map((length) => 'x'.repeat(length))],
   )
   // Of a text with line ends each piece is a line.
   .map((text) => text.replaceAll('\n', ' ').toWellFormed());
