@@ -16,7 +16,6 @@ import { root } from '../support/optional.ts';
 import { FIGURES, holds, quantile, type Measurement } from './figures.ts';
 import {
   benchTable,
-  partialTable,
   readResults,
   RESULTS,
   withRows,
@@ -103,7 +102,7 @@ const results: Results = {
 const kept = asked === undefined ? results : values.record ? withRows(readResults(), results) : undefined;
 if (kept)
   writeFileSync(RESULTS, `${JSON.stringify(kept, null, 2).replaceAll(/(?<!^)\{[^{}]*\}/g, onOneLine)}\n`);
-process.stdout.write(`\n${asked === undefined ? benchTable(results) : partialTable(results, rows)}\n`);
+process.stdout.write(`\n${benchTable(results, rows)}\n`);
 const failed = rows.filter((figure) => {
   const value = measurements.get(figure.id)?.value;
   return value === undefined || !holds(figure, value);

@@ -139,13 +139,13 @@ function limits(): CoverageRow[] {
   }));
 }
 
-/** Each through the typed client, against the emulator. */
+/** Each as a command, which goes through the typed client, against the emulator. */
 function operations(): CoverageRow[] {
-  const names = 'test.each(OPERATION_IDS)';
+  const names = '%s works as a command against the emulator';
   return OPERATION_IDS.map((id) => ({
     section: operationOf(id).source,
     subject: id,
-    file: 'integration/client/every-operation.test.ts',
+    file: 'integration/cli/every-operation.test.ts',
     names,
   }));
 }
