@@ -49,8 +49,11 @@ const SCRIPTS: readonly Script[] = [
   { name: 'one-key', figures: ['one-key-lapses', 'one-key-refused'], seconds: [300, 120] },
   { name: 'requests', figures: ['requests'], seconds: [300, 60] },
   { name: 'logs', figures: ['align', 'align-identical'] },
-  { name: 'log-lines', figures: ['lines', 'groups-memory', 'long-lines-memory'], seconds: [30, 10] },
-  { name: 'late-lines', figures: ['late-lines'], seconds: [30, 10] },
+  {
+    name: 'log-lines',
+    figures: ['lines', 'late-lines', 'groups-memory', 'long-lines-memory'],
+    seconds: [30, 10],
+  },
   { name: 'line-delay', figures: ['line-delay'], seconds: [60, 10] },
   { name: 'metrics', figures: ['metrics', 'metrics-many'] },
   { name: 'emulator', figures: ['emulator'] },

@@ -42,5 +42,5 @@ export function tagged<const Kind extends string, Fields extends object>(
   fields: { readonly [Name in keyof Fields]: fc.Arbitrary<Fields[Name]> },
 ): fc.Arbitrary<{ readonly kind: Kind } & Fields> {
   const record = fc.record(fields) as fc.Arbitrary<Fields>;
-  return record.map((made) => ({ kind, ...made }));
+  return record.map((made) => Object.assign(made, { kind }));
 }
