@@ -1,10 +1,10 @@
 import { spawnSync } from 'node:child_process';
-import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { LAYERS } from '../../.config/oxlint.config.ts';
+import { root } from '../support/optional.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const topOf = (place: string): string => place.split('/')[0] ?? place;
 const FOLDERS = [...new Set([...Object.keys(LAYERS).map(topOf), 'cli'])].filter((folder) => folder !== '.');
@@ -91,11 +91,9 @@ const circle = (['one', 'two'] as const).map((name, index): Seed & { readonly na
 
 /** File → the rules that it breaks, all seeds linted in one run. */
 let broken: ReadonlyMap<string, readonly string[]>;
-let copy: string;
+const { path: copy, [Symbol.dispose]: removeCopy } = temporaryFolder();
 
 beforeAll(() => {
-  const root = fileURLToPath(new URL('../..', import.meta.url));
-  copy = mkdtempSync(join(tmpdir(), 'pilotlight-layers-'));
   cpSync(join(root, '.config'), join(copy, '.config'), { recursive: true });
   cpSync(join(root, 'tsconfig.json'), join(copy, 'tsconfig.json'));
   symlinkSync(join(root, 'node_modules'), join(copy, 'node_modules'));
@@ -114,7 +112,7 @@ beforeAll(() => {
   const byFile = Map.groupBy(diagnostics, ({ filename }) => filename);
   broken = new Map([...byFile].map(([file, found]) => [file, found.map(({ code }) => code)]));
 });
-afterAll(() => rmSync(copy, { recursive: true, force: true }));
+afterAll(removeCopy);
 
 function isRefused(file: string): boolean {
   return broken.get(file)?.includes('eslint(no-restricted-imports)') ?? false;
