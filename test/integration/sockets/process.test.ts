@@ -15,7 +15,7 @@ const listed = (ids: readonly number[], ttlMs: number) => ids.map((id) => `${id}
 const seeded = (ids: readonly number[], ttlMs: number) => ids.map((id) => ({ id, ttl: ttlMs / 1000 }));
 const beatsOf = (emulator: Emulator) => emulator.deployments.list().map(({ beats }) => beats);
 
-test('a process that is stopped for a third of the TTL and continues loses nothing', async () => {
+test.concurrent('a process that is stopped for a third of the TTL and continues loses nothing', async () => {
   const [ids, ttlMs] = [idsUpTo(20), 20_000];
   await using emulator = await startEmulator({
     seed: { deployments: seeded(ids, ttlMs) },
@@ -41,7 +41,7 @@ test('a process that is stopped for a third of the TTL and continues loses nothi
   expect(emulator.deployments.list().filter(({ expired }) => expired)).toEqual([]);
 });
 
-test('SIGTERM under load leaves every deployment T − ε − A, by the books of the service', async () => {
+test.concurrent('SIGTERM under load leaves every deployment T − ε − A, by the books of the service', async () => {
   const [ids, groups, ttlMs] = [idsUpTo(50), [7, 8], 60_000];
   // ε and A of the heartbeat engine for this TTL.
   const [allowanceMs, attemptTimeoutMs] = [ttlMs / 100, 3_000];
