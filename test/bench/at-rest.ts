@@ -29,8 +29,7 @@ const seed = {
 };
 await using emulator = await startEmulatorProcess(seed, 'public');
 await using program = await startProgram(node, {
-  API_KEY: emulator.apiKey,
-  BASE_URL: emulator.url,
+  ...emulator.settings,
   DEPLOYMENTS: '42@60s',
   WORKER_GROUPS: '7',
   ENDPOINTS: 'chat',

@@ -42,8 +42,7 @@ async function deployments(count: number): Promise<void> {
   const ids = Array.from({ length: count }, (_, index) => index + 1);
   await using emulator = await startEmulatorProcess({ deployments: ids.map((id) => ({ id, ttl: TTL_S })) });
   await using program = await startProgram(node, {
-    API_KEY: emulator.apiKey,
-    BASE_URL: emulator.url,
+    ...emulator.settings,
     DEPLOYMENT_TTL: `${TTL_S}s`,
     DEPLOYMENTS: ids.join(','),
   });
@@ -67,8 +66,7 @@ async function groups(count: number): Promise<void> {
     workergroups: ids.map((id) => ({ id, lines_per_second: LINES_PER_SECOND })),
   });
   await using program = await startProgram(node, {
-    API_KEY: emulator.apiKey,
-    BASE_URL: emulator.url,
+    ...emulator.settings,
     WORKER_GROUPS: ids.join(','),
   });
   await delay(5_000);

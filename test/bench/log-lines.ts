@@ -6,72 +6,120 @@ import { serveLog } from '../support/raw-log-server.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { deliveredLines } from './books.ts';
 import { ensure, report } from './figures.ts';
-import { copyProgram, secondsArgument, startEmulatorProcess, startProgram } from './processes.ts';
+import {
+  copyProgram,
+  secondsArgument,
+  startEmulatorProcess,
+  startProgram,
+  type BenchProgram,
+  type EmulatorProcess,
+} from './processes.ts';
 
 const SECONDS = secondsArgument(30);
 /** Until the daemon's rate of requests has doubled to what a hundred groups need. */
 const RAMP_SECONDS = 25;
+/** Of the log with late lines: how often it grows, and how late they are. */
+const [EVERY_MS, LATE_MS] = [50, 400];
 
 using node = copyProgram(process.execPath);
 
 await throughput(8, 4_000);
+await lateLines(8, 2_000);
 await memory(100, 1_000);
 await longLinesMemory(100, 5, 8_000);
 
-async function following(groups: number, linesPerSecond: number, extra: Record<string, string>) {
+/** Follows so many groups of the service at this address, from now on. */
+function follow(baseUrl: string, groups: number, settings: Record<string, string>): Promise<BenchProgram> {
   const ids = Array.from({ length: groups }, (_, index) => index + 1);
-  const emulator = await startEmulatorProcess({
-    workergroups: ids.map((id) => ({ id, lines_per_second: linesPerSecond })),
-  });
-  const program = await startProgram(node, {
-    API_KEY: emulator.apiKey,
-    BASE_URL: emulator.url,
-    WORKER_GROUPS: ids.join(','),
-    LOG_START: 'end',
-    ...extra,
-  });
-  return {
-    program,
-    delivered: () => deliveredLines(program),
-    async [Symbol.asyncDispose]() {
-      await program[Symbol.asyncDispose]();
-      await emulator[Symbol.asyncDispose]();
-    },
-  };
+  const followed = { WORKER_GROUPS: ids.join(','), LOG_START: 'end' };
+  return startProgram(node, { API_KEY: 'emulator-key', BASE_URL: baseUrl, ...followed, ...settings });
 }
 
-/** What a core could do: lines delivered for each second of CPU that heart and daemon took, the spool on disk. */
+function startEmulated(groups: number, linesPerSecond: number): Promise<EmulatorProcess> {
+  const ids = Array.from({ length: groups }, (_, index) => index + 1);
+  return startEmulatorProcess({
+    workergroups: ids.map((id) => ({ id, lines_per_second: linesPerSecond })),
+  });
+}
+
+/** Reports what a core could do: lines delivered for each second of CPU that heart and daemon took. @returns Lines a second. */
+async function reportThroughput(id: string, program: BenchProgram): Promise<number> {
+  const [before, cpuBefore] = [await deliveredLines(program), program.cpuSeconds()];
+  const from = performance.now();
+  await delay(SECONDS * 1000);
+  const lines = (await deliveredLines(program)) - before;
+  const cpu = program.cpuSeconds() - cpuBefore;
+  const seconds = (performance.now() - from) / 1000;
+  const perSecond = lines / seconds;
+  const note = `${perSecond.toFixed(0)} lines/s took ${((cpu / seconds) * 100).toFixed(0)}% of a core`;
+  report(id, lines / cpu, note);
+  return perSecond;
+}
+
+/** The most of its memory, MB, by a look every second. */
+async function mostMemory(program: BenchProgram, seconds: number): Promise<number> {
+  let most = 0;
+  for (const from = performance.now(); performance.now() - from < seconds * 1000;) {
+    await delay(1_000);
+    most = Math.max(most, program.memory().mb);
+  }
+  return most;
+}
+
+/** The spool is on disk. */
 async function throughput(groups: number, rate: number): Promise<void> {
   using folder = temporaryFolder();
-  await using run = await following(groups, rate, { STATE_DIR: folder.path });
+  await using emulator = await startEmulated(groups, rate);
+  await using program = await follow(emulator.url, groups, { STATE_DIR: folder.path });
   await delay(5_000);
-  const [linesBefore, cpuBefore, from] = [await run.delivered(), run.program.cpuSeconds(), performance.now()];
-  await delay(SECONDS * 1000);
-  const lines = (await run.delivered()) - linesBefore;
-  const cpu = run.program.cpuSeconds() - cpuBefore;
-  const seconds = (performance.now() - from) / 1000;
-  ensureDelivered(lines / seconds, groups * rate);
-  report(
-    'lines',
-    lines / cpu,
-    `${(lines / seconds).toFixed(0)} lines/s took ${((cpu / seconds) * 100).toFixed(0)}% of a core`,
-  );
+  const perSecond = await reportThroughput('lines', program);
+  ensureDelivered(perSecond, groups * rate);
+}
+
+/**
+ * The service is not honest: every other answer to a group is of a backend that lags by a second, and one line in twenty
+ * comes late, among those before it. One log for all groups, each of which asks for it by itself.
+ */
+async function lateLines(groups: number, rate: number): Promise<void> {
+  const answers = new Map<number, number>();
+  let [isOfLagging, lines] = [false, 0];
+  const log = new LogService({
+    stale: () => (isOfLagging ? 1_000 : 0),
+    merged: () => (lines % 20 === 0 ? LATE_MS : 0),
+  });
+  await using service = await serveLog((tail, group) => {
+    log.now = performance.now();
+    const answer = (answers.get(group) ?? 0) + 1;
+    answers.set(group, answer);
+    isOfLagging = answer % 2 === 0;
+    return log.answer(tail);
+  });
+  const writer = setInterval(() => {
+    log.now = performance.now();
+    for (let index = 0; index < (rate * EVERY_MS) / 1_000; index += 1) {
+      lines += 1;
+      const time = `2026-01-01T00:00:${String(lines).padStart(9, '0')}`;
+      log.write(`${time} INFO took ${(lines * 7) % 1_000} ms on gpu 0, 512 tokens\n`);
+    }
+  }, EVERY_MS);
+  using folder = temporaryFolder();
+  await using program = await follow(service.url, groups, { STATE_DIR: folder.path });
+  await delay(5_000);
+  const [writtenBefore, from] = [lines, performance.now()];
+  const perSecond = await reportThroughput('late-lines', program);
+  const written = ((lines - writtenBefore) * 1_000) / (performance.now() - from);
+  clearInterval(writer);
+  const share = perSecond / (written * groups);
+  ensure(share > 0.9 && share < 1.1, `each line once, about; it was ${share.toFixed(2)} times`);
 }
 
 async function memory(groups: number, rate: number): Promise<void> {
-  await using run = await following(groups, rate, {});
-  let most = 0;
-  for (let second = 0; second < RAMP_SECONDS; second += 1) {
-    await delay(1_000);
-    most = Math.max(most, run.program.memory().mb);
-  }
-  const before = await run.delivered();
-  const from = performance.now();
-  while (performance.now() - from < SECONDS * 1000) {
-    await delay(1_000);
-    most = Math.max(most, run.program.memory().mb);
-  }
-  const lines = ((await run.delivered()) - before) / ((performance.now() - from) / 1000);
+  await using emulator = await startEmulated(groups, rate);
+  await using program = await follow(emulator.url, groups, {});
+  const ramp = await mostMemory(program, RAMP_SECONDS);
+  const [before, from] = [await deliveredLines(program), performance.now()];
+  const most = Math.max(ramp, await mostMemory(program, SECONDS));
+  const lines = ((await deliveredLines(program)) - before) / ((performance.now() - from) / 1000);
   ensureDelivered(lines, groups * rate);
   report('groups-memory', most, `the highest in ${SECONDS} s, ${lines.toFixed(0)} lines/s delivered`);
 }
@@ -80,28 +128,15 @@ async function longLinesMemory(groups: number, rate: number, characters: number)
   const log = new LogService();
   await using service = await serveLog((tail) => log.answer(tail));
   using folder = temporaryFolder();
-  await using program = await startProgram(node, {
-    API_KEY: 'key',
-    BASE_URL: service.url,
-    WORKER_GROUPS: Array.from({ length: groups }, (_, index) => index + 1).join(','),
-    LOG_START: 'end',
-    STATE_DIR: folder.path,
-  });
+  await using program = await follow(service.url, groups, { STATE_DIR: folder.path });
   const write = () => log.writeLines([randomBytes(characters / 2).toString('hex')]);
   const writer = setInterval(write, 1_000 / rate);
-  let most = 0;
-  for (let second = 0; second < RAMP_SECONDS + 2 * SECONDS; second += 1) {
-    await delay(1_000);
-    most = Math.max(most, program.memory().mb);
-  }
+  const seconds = RAMP_SECONDS + 2 * SECONDS;
+  const most = await mostMemory(program, seconds);
   clearInterval(writer);
   const [lines, written] = [await deliveredLines(program), log.written.length * groups];
   ensure(lines > 0.75 * written, `nearly all of ${written} lines on stdout; there were ${lines}`);
-  report(
-    'long-lines-memory',
-    most,
-    `the highest in ${RAMP_SECONDS + 2 * SECONDS} s, ${log.written.length} lines each`,
-  );
+  report('long-lines-memory', most, `the highest in ${seconds} s, ${log.written.length} lines each`);
 }
 
 /** Neither less, which would be another load, nor more, which would be lines that came twice. */

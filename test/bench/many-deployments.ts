@@ -16,8 +16,7 @@ await using emulator = await startEmulatorProcess({
   deployments: IDS.map((id) => ({ id, ttl: TTL_S })),
 });
 await using program = await startProgram(node, {
-  API_KEY: emulator.apiKey,
-  BASE_URL: emulator.url,
+  ...emulator.settings,
   DEPLOYMENTS: IDS.join(','),
 });
 await delay(Math.min(20_000, SECONDS * 200));

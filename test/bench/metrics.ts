@@ -24,8 +24,7 @@ async function measure(id: string, { deployments, groups, scrapes, leastBytes }:
     workergroups: ids.slice(0, groups).map((group) => ({ id: group, lines_per_second: 1 })),
   });
   await using program = await startProgram(node, {
-    API_KEY: emulator.apiKey,
-    BASE_URL: emulator.url,
+    ...emulator.settings,
     DEPLOYMENT_TTL: '60s',
     DEPLOYMENTS: ids.join(','),
     WORKER_GROUPS: ids.slice(0, groups).join(','),

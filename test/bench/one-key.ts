@@ -29,8 +29,7 @@ await fetch(`${emulator.url}/_emulator/traits`, {
   body: JSON.stringify({ rate_limit: { operations } }),
 });
 await using program = await startProgram(node, {
-  API_KEY: emulator.apiKey,
-  BASE_URL: emulator.url,
+  ...emulator.settings,
   DEPLOYMENT_TTL: `${TTL_S}s`,
   DEPLOYMENTS: IDS.join(','),
 });

@@ -28,6 +28,8 @@ export interface Measured extends AsyncDisposable {
 export interface EmulatorProcess extends Measured {
   readonly url: string;
   readonly apiKey: string;
+  /** How the program reaches it. */
+  readonly settings: { readonly API_KEY: string; readonly BASE_URL: string };
 }
 
 /** `pilotlight run`: the process itself is the heart. */
@@ -79,7 +81,9 @@ export async function startEmulatorProcess(
   );
   for await (const line of createInterface(child.stdout)) {
     const match = /listening on (\S+) \(API key: ([^;)]+)/.exec(line);
-    if (match) return Object.assign(measured(child), { url: match[1] ?? '', apiKey: match[2] ?? '' });
+    if (!match) continue;
+    const [, url = '', apiKey = ''] = match;
+    return Object.assign(measured(child), { url, apiKey, settings: { API_KEY: apiKey, BASE_URL: url } });
   }
   throw new Error('the emulator ended before it listened');
 }

@@ -20,8 +20,7 @@ const seed = {
 };
 await using emulator = await startEmulatorProcess(seed, 'public');
 await using _program = await startProgram(node, {
-  API_KEY: emulator.apiKey,
-  BASE_URL: emulator.url,
+  ...emulator.settings,
   DEPLOYMENTS: '42',
   WORKER_GROUPS: '7',
   ENDPOINTS: 'chat',

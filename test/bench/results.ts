@@ -38,20 +38,15 @@ export function withRows(whole: Results | undefined, some: Results): Results {
 }
 
 /** In Markdown: a row for each figure, how some grow, the peers, and where all of it comes from. */
-export function benchTable(results: Results | undefined): string {
+export function benchTable(results: Results | undefined, figures: readonly FigureRow[] = FIGURES): string {
   if (!results) return 'Not measured yet: `npm run bench`.';
-  const tables = [figureTable(results, FIGURES), growthTable(results.growth), peerTable(results.peers)];
-  return [...tables, MEMORY, origin(results)].join('\n\n');
-}
-
-export function partialTable(results: Results, figures: readonly FigureRow[]): string {
   const { growth, peers } = results;
   const tables = [
     ...(figures.length > 0 ? [figureTable(results, figures)] : []),
     ...(growth.length > 0 ? [growthTable(growth)] : []),
     ...(peers.length > 0 ? [peerTable(peers)] : []),
   ];
-  return [...tables, origin(results)].join('\n\n');
+  return [...tables, MEMORY, origin(results)].join('\n\n');
 }
 
 const MEMORY =

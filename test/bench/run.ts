@@ -16,7 +16,6 @@ import { root } from '../support/optional.ts';
 import { FIGURES, holds, quantile, type Measurement } from './figures.ts';
 import {
   benchTable,
-  partialTable,
   readResults,
   RESULTS,
   withRows,
@@ -50,8 +49,11 @@ const SCRIPTS: readonly Script[] = [
   { name: 'one-key', figures: ['one-key-lapses', 'one-key-refused'], seconds: [300, 120] },
   { name: 'requests', figures: ['requests'], seconds: [300, 60] },
   { name: 'logs', figures: ['align', 'align-identical'] },
-  { name: 'log-lines', figures: ['lines', 'groups-memory', 'long-lines-memory'], seconds: [30, 10] },
-  { name: 'late-lines', figures: ['late-lines'], seconds: [30, 10] },
+  {
+    name: 'log-lines',
+    figures: ['lines', 'late-lines', 'groups-memory', 'long-lines-memory'],
+    seconds: [30, 10],
+  },
   { name: 'line-delay', figures: ['line-delay'], seconds: [60, 10] },
   { name: 'metrics', figures: ['metrics', 'metrics-many'] },
   { name: 'emulator', figures: ['emulator'] },
@@ -102,8 +104,8 @@ const results: Results = {
 };
 const kept = asked === undefined ? results : values.record ? withRows(readResults(), results) : undefined;
 if (kept)
-  writeFileSync(RESULTS, `${JSON.stringify(kept, null, 2).replaceAll(/(?<!^)\{[^{}]*\}/g, shortened)}\n`);
-process.stdout.write(`\n${asked === undefined ? benchTable(results) : partialTable(results, rows)}\n`);
+  writeFileSync(RESULTS, `${JSON.stringify(kept, null, 2).replaceAll(/(?<!^)\{[^{}]*\}/g, onOneLine)}\n`);
+process.stdout.write(`\n${benchTable(results, rows)}\n`);
 const failed = rows.filter((figure) => {
   const value = measurements.get(figure.id)?.value;
   return value === undefined || !holds(figure, value);
@@ -113,10 +115,8 @@ if (failed.length > 0) {
   process.exitCode = 1;
 }
 
-/** A figure on one line, if it fits there. */
-function shortened(figure: string): string {
-  const line = figure.replaceAll(/\s*\n\s*/g, ' ');
-  return line.length <= 100 ? line : figure;
+function onOneLine(figure: string): string {
+  return figure.replaceAll(/\s*\n\s*/g, ' ');
 }
 
 /** How fast this machine is just now at what a program does: a loop of sums says nothing of memory and system calls. */

@@ -242,20 +242,6 @@ function against(records: readonly LogRecord[]) {
     lines: distinct.size,
     twice: delivered.length - distinct.size,
     lost: lost.length,
-    ...(lost.length > 0 && {
-      lostOfGroups: GROUPS.map((group, index) => stretches(written[index] ?? [], group, distinct)),
-    }),
     gaps: records.length - delivered.length,
   };
-}
-
-/** Where lines of a group are missing: the first and last of each stretch. */
-function stretches(
-  ofGroup: readonly string[],
-  group: number,
-  distinct: ReadonlySet<string>,
-): readonly string[] {
-  const isLost = (index: number) => index < ofGroup.length && !distinct.has(`${group} ${ofGroup[index]}`);
-  const edges = ofGroup.keys().filter((index) => isLost(index) && !(isLost(index - 1) && isLost(index + 1)));
-  return edges.map((index) => ofGroup[index] ?? '').toArray();
 }

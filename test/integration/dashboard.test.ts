@@ -1,12 +1,10 @@
-import { readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { startEmulator } from '../../src/emulator/index.ts';
-import { startTestDaemon, until } from '../support/daemon.ts';
+import { serviceOf, startTestDaemon, until } from '../support/daemon.ts';
 import { listenWithFleet } from '../support/fleet-listener.ts';
-import { describeWith, hasCommand, root } from '../support/optional.ts';
-import { freePort } from '../support/ports.ts';
-import { startProgram } from '../support/process.ts';
+import { root } from '../support/optional.ts';
+import { describeWithPrometheus, startPrometheus } from '../support/prometheus.ts';
 import {
   endpointView,
   fleetView,
@@ -15,7 +13,6 @@ import {
   sampleAt,
   SPENT,
 } from '../support/recorded-fleet.ts';
-import { temporaryFolder } from '../support/temporary-folder.ts';
 
 interface Panel {
   readonly id: number;
@@ -32,23 +29,11 @@ const dashboard = JSON.parse(readFileSync(`${root}deploy/grafana/dashboards/pilo
 };
 const panels = dashboard.panels.filter(({ type }) => type !== 'row');
 
-interface Answer {
-  readonly status: string;
-  readonly error?: string;
-  readonly data?: { readonly result: readonly { readonly value: readonly [number, string] }[] };
-}
-
-describeWith(
-  'prometheus',
-  hasCommand('prometheus', '--version'),
-  'apt-get install prometheus',
-)('the Grafana dashboard', () => {
+describeWithPrometheus('the Grafana dashboard', () => {
   test('every query of every panel has data in a Prometheus that scraped a daemon', async () => {
-    using folder = temporaryFolder();
     await using emulator = await startEmulator();
     await using daemon = await startTestDaemon({
-      API_KEY: emulator.apiKey,
-      BASE_URL: emulator.url,
+      ...serviceOf(emulator),
       DEPLOYMENTS: '42@20s,43',
       WORKER_GROUPS: '7,8',
       MACHINES: '11,12',
@@ -69,25 +54,9 @@ describeWith(
         fleet.observe({ kind: 'worker started', endpoint: 'chat', from, seconds: 90 });
     }, 500);
     using _ = { [Symbol.dispose]: () => clearInterval(starts) };
-    const config = join(folder.path, 'prometheus.yml');
-    const addresses = [daemon.url, fleet.url].map((url) => `'${url.replace('http://', '')}'`).join(', ');
-    writeFileSync(
-      config,
-      `rule_files: ['${root}deploy/prometheus/pilotlight.rules.yml']\n` +
-        `scrape_configs: [{ job_name: pilotlight, scrape_interval: 1s, static_configs: [{ targets: [${addresses}] }] }]\n`,
-    );
-    const port = await freePort();
-    await using prometheus = startProgram('prometheus', [
-      `--config.file=${config}`,
-      `--storage.tsdb.path=${join(folder.path, 'data')}`,
-      `--web.listen-address=127.0.0.1:${port}`,
-    ]);
-    await prometheus.seen(/Server is ready/);
-    const ask = async (expression: string): Promise<Answer> => {
-      // What Grafana fills in; it is never shorter than four scrapes.
-      const query = encodeURIComponent(expression.replaceAll('$__rate_interval', '1m'));
-      return (await (await fetch(`http://127.0.0.1:${port}/api/v1/query?query=${query}`)).json()) as Answer;
-    };
+    await using prometheus = await startPrometheus([daemon.url, fleet.url], 'pilotlight.rules.yml');
+    // What Grafana fills in; it is never shorter than four scrapes.
+    const ask = (expression: string) => prometheus.ask(expression.replaceAll('$__rate_interval', '1m'));
     const numbers = async (expression: string): Promise<number[]> => {
       const { status, error, data } = await ask(expression);
       expect([expression, status, error]).toEqual([expression, 'success', undefined]);

@@ -24,7 +24,7 @@ function rows(): Row[] {
 export function recordRow(row: Row): void {
   const all = [...rows().filter(({ command }) => roomOf(command) !== roomOf(row.command)), row];
   const sorted = all.toSorted((one, other) => one.command.localeCompare(other.command));
-  writeFileSync(FILE, `${JSON.stringify(sorted, null, 2)}\n`);
+  writeFileSync(FILE, `[\n${sorted.map((one) => `  ${JSON.stringify(one)}`).join(',\n')}\n]\n`);
 }
 
 function roomOf(command: string): string | undefined {

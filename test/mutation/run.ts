@@ -12,10 +12,8 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { createRandom } from '../../src/scaling/planner/load.ts';
 import { root } from '../support/optional.ts';
-import { findingsOf, planOf, stillTrue, type Findings } from './findings.ts';
-import { counting, filesOf, instrument, withOnly } from './instrument.ts';
-import { fileOf, hashOf, Journal } from './journal.ts';
-import { reportOf, unnoticedOf } from './report.ts';
+import { counting, filesOf, instrument, withOnly, type Mutant } from './instrument.ts';
+import { fileOf, findingsOf, hashOf, Journal, planOf, stillTrue, type Findings } from './journal.ts';
 import { recordRow, wordsOf } from './results.ts';
 import type { Job } from './runner.ts';
 
@@ -62,8 +60,6 @@ for (const limitMs of LIMITS_MS) await meet(Math.min(limitMs, slowestMs));
 
 const { loaded, noticed, tests: reached } = findings();
 const inReach = new Set([...reached.values()].flatMap(({ hits }) => Object.keys(hits)));
-const report = reportOf(chosen, noticed, inReach);
-writeFileSync(join(root, folder, 'report.json'), JSON.stringify(report));
 const row = {
   command: process.argv
     .slice(2)
@@ -74,8 +70,25 @@ const row = {
   noticed: chosen.filter(({ id }) => noticed.has(id)).length,
   unreached: chosen.filter(({ id }) => !inReach.has(id)).length,
 };
-process.stdout.write([...unnoticedOf(report), '', wordsOf(row), ''].join('\n'));
+const unnoticed = chosen.filter(({ id }) => !noticed.has(id)).map(wordsOfMutant);
+process.stdout.write([...unnoticed.toSorted(), '', wordsOf(row), ''].join('\n'));
 if (values.record) recordRow(row);
+
+/** Its place, and what became of what. */
+function wordsOfMutant({ id, file, mutatorName, replacement, location: { start, end } }: Mutant): string {
+  const part = readFileSync(join(root, file), 'utf8')
+    .split('\n')
+    .slice(start.line - 1, end.line);
+  part.push((part.pop() ?? '').slice(0, end.column - 1));
+  const text = part.join(' ').slice(start.column - 1);
+  const status = inReach.has(id) ? 'survived' : 'not reached';
+  return `${file}:${start.line}:${start.column} ${mutatorName} ${status}: ${short(text)} => ${short(replacement)}`;
+}
+
+function short(text: string): string {
+  const line = text.replaceAll(/\s+/g, ' ');
+  return line.length > 90 ? `${line.slice(0, 60)} … ${line.slice(-20)}` : line;
+}
 
 function findings(): Findings {
   return findingsOf(journal.entries());
@@ -127,7 +140,7 @@ async function meet(limitMs: number): Promise<void> {
     await vitest([...new Set(Object.keys(plan).map(fileOf))], plan);
     const { open } = findings();
     if (open !== undefined)
-      journal.write({ kind: 'ended', test: open.test, mutant: open.mutant, verdict: 'timeout' });
+      journal.write({ kind: 'ended', test: open.test, mutant: open.mutant, isNoticed: true });
   }
 }
 

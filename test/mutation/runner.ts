@@ -7,8 +7,7 @@ import { readFileSync } from 'node:fs';
 import { relative } from 'node:path';
 import { TestRunner, type RunnerTestCase, type RunnerTask } from 'vitest';
 import { root } from '../support/optional.ts';
-import { findingsOf } from './findings.ts';
-import { Journal, type Verdict } from './journal.ts';
+import { findingsOf, Journal } from './journal.ts';
 
 /** What run.ts says. */
 export interface Job {
@@ -40,11 +39,10 @@ type Step = { readonly kind: 'asItIs' } | { readonly kind: 'check' | 'mutant'; r
 const before = findingsOf(journal.entries());
 
 export default class MutantRunner extends TestRunner {
-  readonly #noticed = new Set(before.noticed.keys());
+  readonly #noticed = new Set(before.noticed);
   #step: Step = { kind: 'asItIs' };
   #open: string[] = [];
   #startMs = 0;
-  #verdict: Verdict = 'survived';
   /** Mutants that were not noticed since the test last passed without one: they may have spoilt what comes after. */
   #unchecked = 0;
   #isFresh = true;
@@ -85,10 +83,9 @@ export default class MutantRunner extends TestRunner {
     if (result === undefined || result.state === 'skip') return;
     switches.activeMutant = 'none';
     const hasPassed = result.state === 'pass';
-    const isLate = result.errors?.some(({ message }) => message.includes('timed out')) ?? false;
     delete result.errors;
     result.attempts = [];
-    const next = this.#after(keyOf(test), hasPassed, isLate);
+    const next = this.#after(keyOf(test), hasPassed);
     if (next === undefined) Object.assign(result, { pending: true });
     else this.#step = next;
   }
@@ -99,22 +96,19 @@ export default class MutantRunner extends TestRunner {
       journal.write({ kind: 'loaded', ids: [...this.#loaded, ...Object.keys(takenHits())] });
   }
 
-  #after(test: string, hasPassed: boolean, isLate: boolean): Step | undefined {
+  #after(test: string, hasPassed: boolean): Step | undefined {
     const step = this.#step;
     if (step.kind === 'mutant') {
       const { mutant } = step;
-      if (hasPassed) {
-        journal.write({ kind: 'ended', test, mutant, verdict: 'survived' });
-        this.#unchecked += 1;
-        return this.#next();
-      }
-      this.#verdict = isLate ? 'timeout' : 'killed';
-      return { kind: 'check', mutant };
+      if (!hasPassed) return { kind: 'check', mutant };
+      journal.write({ kind: 'ended', test, mutant, isNoticed: false });
+      this.#unchecked += 1;
+      return this.#next();
     }
     if (step.kind === 'check') {
       const { mutant } = step;
       const isSure = hasPassed || this.#unchecked === 0;
-      if (isSure) journal.write({ kind: 'ended', test, mutant, verdict: this.#verdict });
+      if (isSure) journal.write({ kind: 'ended', test, mutant, isNoticed: true });
       else journal.write({ kind: 'again', test, mutant });
       if (!hasPassed) end();
       this.#noticed.add(mutant);

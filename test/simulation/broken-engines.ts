@@ -22,6 +22,11 @@ function acting(change: (action: Action) => Action | undefined): StepFunction {
   }));
 }
 
+function deaf(type: Event['type']): StepFunction {
+  return (beat, event, now, random) =>
+    event.type === type ? { beat, actions: [] } : step(beat, event, now, random);
+}
+
 function clocked(read: (now: Instant) => Instant): StepFunction {
   return (beat, event, now, random) => step(beat, event, read(now), random);
 }
@@ -94,13 +99,10 @@ export const BROKEN_ENGINES = {
   },
   'slow attempts given up at A': timed(({ attemptTimeout }) => ({ attemptLife: attemptTimeout })),
   'nothing is aborted': acting((action) => (action.type === 'abort' ? undefined : action)),
-  'no attempt gives way': (beat, event, now, random) =>
-    event.type === 'evict' ? { beat, actions: [] } : step(beat, event, now, random),
+  'no attempt gives way': deaf('evict'),
   /** A GPU that nobody needs burns on. */
-  'withheld ones are beaten': (beat, event, now, random) =>
-    event.type === 'withhold' ? { beat, actions: [] } : step(beat, event, now, random),
-  'withheld for ever': (beat, event, now, random) =>
-    event.type === 'resume' ? { beat, actions: [] } : step(beat, event, now, random),
+  'withheld ones are beaten': deaf('withhold'),
+  'withheld for ever': deaf('resume'),
   /** The app is back, and its deployment waits for a beat that would have been due some time. */
   'resumed at its interval': amended(({ beat, actions }, _before, event, now) =>
     event.type === 'resume'

@@ -12,7 +12,7 @@ import {
 } from '../../src/heartbeat/engine/formulas.ts';
 import type { BeatRequest } from '../../src/heartbeat/driver/ports.ts';
 import { EPOCH, VirtualTime } from '../support/virtual-time.ts';
-import { fateOf, type Fault } from './faults.ts';
+import { fateOf, faultsBut, type Fault } from './faults.ts';
 import { rescueOfGone } from './outages.ts';
 import type { Sky, Weather } from './network.ts';
 import { Random } from './random.ts';
@@ -20,22 +20,7 @@ import { findWindow, finish, pickLateness, type RunOptions, type RunResult, type
 import type { Limit } from './service.ts';
 import { ms, World } from './world.ts';
 
-const FAULTS = [
-  'hang',
-  'refused',
-  'dns',
-  'reset',
-  'lost-answer',
-  'server-error',
-  'html',
-  'gateway-404',
-  'not-found',
-  'slow',
-  'throttled',
-  'throttled-threshold',
-  'throttled-retry-after',
-  'unauthorized',
-] as const satisfies readonly Fault[];
+const FAULTS = faultsBut();
 
 /** The longest θ that is found in time where nobody names it, ms. */
 const LONGEST_UNNAMED = 3000;
@@ -183,19 +168,13 @@ async function storm(
     }
     return world.lost.length === ids.length;
   });
-  const excused = world.lost.filter((id) => {
+  const isExcused = (id: number): boolean => {
     const window = weather.windowFor(basis.get(id) ?? -timing.interval, timing);
     if (window !== undefined)
       world.note(() => `== ${id} could be saved: ${ms(window.from)} to ${ms(window.to)} was a window`);
     return window === undefined;
-  });
-  const result = await finish(world);
-  return {
-    ...result,
-    violations: result.violations.filter(
-      (text) => !excused.some((id) => text === `deployment ${id} expired`),
-    ),
   };
+  return finish(world, isExcused);
 }
 
 function disturb(

@@ -39,9 +39,10 @@ const FATES = {
     after: random.chance(0.8) ? quick : late * 3,
     outcome: { type: 'failed', reason: 'server-error' },
   }),
+  html: ({ quick }) => ({ after: quick, outcome: { type: 'failed', reason: 'unreadable' } }),
   /** A gateway that lost its route says it in its own words. */
   'gateway-404': ({ quick }) => ({ after: quick, outcome: { type: 'failed', reason: 'status' } }),
-  html: ({ quick }) => ({ after: quick, outcome: { type: 'failed', reason: 'unreadable' } }),
+  'not-found': ({ quick }) => ({ after: quick, outcome: { type: 'not-found' } }),
   /** Slower than A; sometimes the engine waits for it all the same. */
   slow: ({ random, timing }) => {
     const after = random.between(timing.attemptTimeout, 60_000);
@@ -63,10 +64,15 @@ const FATES = {
     after: random.chance(0.8) ? quick : late,
     outcome: { type: 'unauthorized' },
   }),
-  'not-found': ({ quick }) => ({ after: quick, outcome: { type: 'not-found' } }),
 } as const satisfies Record<string, (draw: Draw) => Fate>;
 
 export type Fault = keyof typeof FATES;
+
+/** All but these. A connection that is never made is none of them: it has a scenario of its own (crowds.ts). */
+export function faultsBut(...others: readonly Fault[]): readonly [Fault, ...Fault[]] {
+  const left = new Set<Fault>([...others, 'hang-connecting']);
+  return (Object.keys(FATES) as Fault[]).filter((fault) => !left.has(fault)) as [Fault, ...Fault[]];
+}
 
 export function fateOf(fault: Fault, timing: Timing, patience: number, random: Random): Fate {
   const quick = random.between(1, 30);

@@ -141,14 +141,5 @@ async function share(
   if (outage === 'none' && known.refused > (isNamed ? REFUSED_PART : REFUSED_PART_UNNAMED) * known.sent + 1)
     world.promises.broken.push(`${known.refused} of ${known.sent} requests were refused`);
   world.note(() => `   ${known.refused} of ${known.sent} were refused`);
-  const result = await finish(world);
-  const expected = new Set(
-    outage === 'none'
-      ? []
-      : ttls
-          .keys()
-          .filter((id) => !saved.has(id))
-          .map((id) => `deployment ${id} expired`),
-  );
-  return { ...result, violations: result.violations.filter((text) => !expected.has(text)) };
+  return finish(world, (id) => outage !== 'none' && !saved.has(id));
 }

@@ -120,27 +120,25 @@ interface Served {
 }
 
 export function oneKey(options: RunOptions): Promise<RunResult> {
-  const random = new Random(options.seed);
-  return run(options, planOf(random, false), random);
+  return run(options, {});
 }
 
 export function oneKeyInChaos(options: RunOptions): Promise<RunResult> {
-  const random = new Random(options.seed);
-  return run(options, planOf(random, true), random);
+  return run(options, { chaos: true });
 }
 
 /** What the daemons get, if the bucket is one that can be shared: a bucket of one or two is empty after a heartbeat. */
 export function oneKeyShares(options: RunOptions): Promise<RunResult> {
-  const random = new Random(options.seed);
-  return run(
-    options,
-    { ...planOf(random, false), spaced: false, size: random.pick([5, 10, 20]) },
-    random,
-    true,
-  );
+  return run(options, { shares: true });
 }
 
-async function run(options: RunOptions, plan: Plan, random: Random, shares = false): Promise<RunResult> {
+async function run(
+  options: RunOptions,
+  { chaos = false, shares = false }: { readonly chaos?: boolean; readonly shares?: boolean },
+): Promise<RunResult> {
+  const random = new Random(options.seed);
+  const planned = planOf(random, chaos);
+  const plan = shares ? { ...planned, spaced: false, size: random.pick([5, 10, 20]) } : planned;
   const world = new OneKey(plan, random, options);
   const closers = world.begin();
   const violations: string[] = [];

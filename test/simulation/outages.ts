@@ -2,39 +2,25 @@
  * Property 2. One outage of T − ε − I − X (or a multiple of it), wherever it falls and whatever its kind: also if
  * it begins just before a beat, and if the service is as slow as A allows when it is back.
  */
-import { type Timing, timingFor } from '../../src/heartbeat/engine/formulas.ts';
-import { VirtualTime } from '../support/virtual-time.ts';
-import { fateOf, type Fault } from './faults.ts';
+import type { Timing } from '../../src/heartbeat/engine/formulas.ts';
+import type { VirtualTime } from '../support/virtual-time.ts';
+import { fateOf, faultsBut, type Fault } from './faults.ts';
 import type { Sky, Weather } from './network.ts';
 import {
   finish,
-  Phase,
-  pickLateness,
-  pickTiming,
   ROUNDING,
+  stage,
+  WorstPause,
+  Phase,
+  type Ground,
   type RunOptions,
   type RunResult,
-  WorstPause,
 } from './scenario.ts';
-import { Random } from './random.ts';
-import { ms, World } from './world.ts';
+import type { Random } from './random.ts';
+import { ms } from './world.ts';
 
 const ID = 1;
-const KINDS = [
-  'hang',
-  'refused',
-  'dns',
-  'reset',
-  'lost-answer',
-  'server-error',
-  'html',
-  'gateway-404',
-  'slow',
-  'throttled',
-  'throttled-threshold',
-  'throttled-retry-after',
-  'unauthorized',
-] as const satisfies readonly Fault[];
+const KINDS = faultsBut('not-found');
 
 export function outageBound(timing: Timing): number {
   const { life, interval, rescue } = timing;
@@ -53,7 +39,7 @@ class Outage implements Weather {
   readonly #timing: Timing;
   readonly #length: number;
 
-  constructor(time: VirtualTime, random: Random, timing: Timing, factor: number) {
+  constructor({ time, random, timing }: Ground, factor: number) {
     this.#time = time;
     this.#random = random;
     this.#timing = timing;
@@ -92,22 +78,13 @@ class Outage implements Weather {
   }
 }
 
-export async function outages({
-  seed,
-  factor = 1,
-  step,
-  trace,
-  makeLimiter,
-}: RunOptions): Promise<RunResult> {
-  const random = new Random(seed);
-  const time = new VirtualTime();
-  const { ttl, interval } = pickTiming(random);
-  const timing = timingFor({ ttl, interval });
-  const weather = new Outage(time, random, timing, factor);
-  const world = new World(time, { random, weather, step, trace, limiter: makeLimiter?.(random.next) });
-  world.service.rate = random.between(0.99, 1.01);
-  time.lateness = pickLateness(random, timing.tick);
-  const pause = new WorstPause(world, random, { length: timing.pause, lateness: time.lateness });
+export async function outages(options: RunOptions): Promise<RunResult> {
+  const { factor = 1 } = options;
+  const { ttl, interval, random, time, timing, weather, world } = stage(
+    options,
+    (ground) => new Outage(ground, factor),
+  );
+  const pause = new WorstPause(world, random, timing.pause);
   world.note(() => `   TTL ${ttl / 1000} s, ${weather.description}`);
   let end = 6 * ttl;
   weather.onChange = (healthy) => {
@@ -116,7 +93,6 @@ export async function outages({
     pause.arm();
     end = time.now + ttl;
   };
-  world.onStep = (beat) => pause.observe(beat);
   world.add(ID, ttl, interval);
   await world.run(6 * ttl, () => time.now >= end || world.lost.length > 0);
   return finish(world);
@@ -134,26 +110,24 @@ export function rescueOfGone({ goneInterval, attemptTimeout, backoff, tick, paus
   return Math.max(goneInterval, attemptTimeout + backoff) + attemptTimeout + tick + pause;
 }
 
-export async function mistakes({ seed, factor = 1, step, trace }: RunOptions): Promise<RunResult> {
-  const random = new Random(seed);
-  const time = new VirtualTime();
-  const { ttl, interval } = pickTiming(random);
-  const timing = timingFor({ ttl, interval });
-  const bound = timing.life - timing.interval - rescueOfGone(timing);
-  const length = bound * factor - ROUNDING; // less than nothing where a long interval is configured
-  const others = random.pick([0, 0, 0.2]);
-  const longest = timing.attemptTimeout * 0.999;
-  const latency = random.chance(0.5) ? longest : random.between(1, longest);
-  const weather = new Phase((isWrong) => {
-    if (!isWrong) return { latency };
-    const fault = random.chance(others) ? random.pick(['hang', 'reset', 'gateway-404']) : 'not-found';
-    return { fate: fateOf(fault, timing, 0, random) };
+export async function mistakes(options: RunOptions): Promise<RunResult> {
+  let length = 0;
+  const { ttl, interval, random, timing, weather, world } = stage(options, (ground) => {
+    const bound = ground.timing.life - ground.timing.interval - rescueOfGone(ground.timing);
+    // Less than nothing where a long interval is configured.
+    length = bound * (options.factor ?? 1) - ROUNDING;
+    const others = ground.random.pick([0, 0, 0.2]);
+    const longest = ground.timing.attemptTimeout * 0.999;
+    const latency = ground.random.chance(0.5) ? longest : ground.random.between(1, longest);
+    return new Phase((isWrong) => {
+      if (!isWrong) return { latency };
+      const fault = ground.random.chance(others)
+        ? ground.random.pick(['hang', 'reset', 'gateway-404'])
+        : 'not-found';
+      return { fate: fateOf(fault, ground.timing, 0, ground.random) };
+    });
   });
-  const world = new World(time, { random, weather, step, trace });
-  world.service.rate = random.between(0.99, 1.01);
-  time.lateness = pickLateness(random, timing.tick);
-  const pause = new WorstPause(world, random, { length: timing.pause, lateness: time.lateness });
-  world.onStep = (beat) => pause.observe(beat);
+  const pause = new WorstPause(world, random, timing.pause);
   world.note(() => `   TTL ${ttl / 1000} s, interval ${timing.interval} ms, wrong for ${ms(length)}`);
   const start = random.between(1, 4) * timing.interval;
   weather.plan(world, start, start + length, 'the mistake', () => pause.arm());

@@ -33,9 +33,9 @@ export const SCENARIOS = {
 
 export type ScenarioName = keyof typeof SCENARIOS;
 
-/** How many schedules the large scenarios run: SIMULATION_RUNS in the environment, or 200: each mistake that
+/** How many schedules the large scenarios run: SIMULATION_RUNS in the environment, or 100: each mistake that
  * broken-engines.test.ts makes is noticed by the first thirty. */
-export const RUNS = Number(process.env['SIMULATION_RUNS'] ?? 200);
+export const RUNS = Number(process.env['SIMULATION_RUNS'] ?? 100);
 
 export function runsAt(cost: number): number {
   return Math.max(4, Math.ceil(RUNS / cost));

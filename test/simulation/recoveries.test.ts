@@ -19,7 +19,7 @@ it.each<[ScenarioName, cost: number, promise: string]>([
     'deployments under one rate limit live if N · θ ≤ T − ε − X, after outages in their order',
   ],
   ['unnamedLimiter', 100, 'they live under one that is not named if N · max(2 s, 1.5 θ) ≤ T − ε − X'],
-  ['oneKey', 4, 'if the heartbeats fit the key, none lapses'],
+  ['oneKey', 5, 'if the heartbeats fit the key, none lapses'],
   ['connections', 200, 'N deployments behind N places survive while connecting hangs'],
   ['concurrency', 100, 'N deployments behind a limit of C requests survive together'],
 ])(
@@ -33,7 +33,7 @@ it.each<[ScenarioName, cost: number, promise: string]>([
 it(
   'oneKeyShares: daemons get half of what heartbeats leave, in 99 of 100 worlds',
   async () => {
-    const { runs, violations } = await search('oneKeyShares', { runs: runsAt(4) });
+    const { runs, violations } = await search('oneKeyShares', { runs: runsAt(5) });
     expect(violations / runs).toBeLessThan(0.01);
   },
   PATIENCE,

@@ -1,11 +1,17 @@
 import type { StepFunction } from '../../src/heartbeat/engine/engine.ts';
-import { MIN_SPACING, type TimingChoice, timingFor } from '../../src/heartbeat/engine/formulas.ts';
+import {
+  MIN_SPACING,
+  type Timing,
+  type TimingChoice,
+  timingFor,
+} from '../../src/heartbeat/engine/formulas.ts';
 import type { RateLimiter } from '../../src/client/rate-limiter.ts';
 import type { RequestQueue } from '../../src/client/request-queue.ts';
-import type { Random } from './random.ts';
+import { VirtualTime } from '../support/virtual-time.ts';
+import { Random } from './random.ts';
 import type { BeatRequest } from '../../src/heartbeat/driver/ports.ts';
 import type { Sky, Weather } from './network.ts';
-import type { World } from './world.ts';
+import { World } from './world.ts';
 import type { Heartbeat } from '../../src/heartbeat/engine/state.ts';
 
 export interface RunOptions {
@@ -50,9 +56,14 @@ export function pickLateness(random: Random, tick: number): () => number {
   return () => part * tick;
 }
 
-export async function finish(world: World): Promise<RunResult> {
+/** @param isExpected Of a deployment that has expired. */
+export async function finish(
+  world: World,
+  isExpected: (id: number) => boolean = () => false,
+): Promise<RunResult> {
   world.promises.finish();
-  const violations = [...world.lost.map((id) => `deployment ${id} expired`), ...world.promises.broken];
+  const lost = world.lost.filter((id) => !isExpected(id));
+  const violations = [...lost.map((id) => `deployment ${id} expired`), ...world.promises.broken];
   await world.time.until(world.driver.stop()); // which waits a while for what a broken engine left behind
   return { violations, trace: world.trace, requests: world.network.flights.length };
 }
@@ -63,17 +74,12 @@ export class WorstPause {
   readonly #world: World;
   readonly #random: Random;
   readonly #length: number;
-  readonly #lateness: () => number;
 
-  constructor(
-    world: World,
-    random: Random,
-    { length, lateness }: { length: number; lateness: () => number },
-  ) {
+  constructor(world: World, random: Random, length: number) {
     this.#world = world;
     this.#random = random;
     this.#length = length;
-    this.#lateness = lateness;
+    world.onStep = (beat) => this.#observe(beat);
   }
 
   /** One pause from now on, or none: half of the healthy times are undisturbed. */
@@ -81,14 +87,36 @@ export class WorstPause {
     this.#armed = this.#random.chance(0.5);
   }
 
-  observe(beat: Heartbeat): void {
+  #observe(beat: Heartbeat): void {
     if (!this.#armed || beat.dueAt === Infinity) return;
     const { time } = this.#world;
     const due = Math.max(beat.dueAt, beat.lastSentAt + MIN_SPACING) - time.clock.mono();
     if (due < 1) return;
     this.#armed = false;
-    time.at(time.now + due + this.#lateness() - 0.001, () => this.#world.stall(this.#length));
+    time.at(time.now + due + time.lateness() - 0.001, () => this.#world.stall(this.#length));
   }
+}
+
+export interface Ground {
+  readonly random: Random;
+  readonly time: VirtualTime;
+  readonly timing: Timing;
+}
+
+/** A world for one deployment in some weather: its service's clock is a little wrong, and its timers are late. */
+export function stage<Sort extends Weather>(
+  { seed, step, trace, makeLimiter }: RunOptions,
+  weatherOf: (ground: Ground) => Sort,
+) {
+  const random = new Random(seed);
+  const time = new VirtualTime();
+  const { ttl, interval } = pickTiming(random);
+  const timing = timingFor({ ttl, interval });
+  const weather = weatherOf({ random, time, timing });
+  const world = new World(time, { random, weather, step, trace, limiter: makeLimiter?.(random.next) });
+  world.service.rate = random.between(0.99, 1.01);
+  time.lateness = pickLateness(random, timing.tick);
+  return { ttl, interval, random, time, timing, weather, world };
 }
 
 /** Times in which a deployment could not have been saved, and whether they left a window open. Times in ms. */

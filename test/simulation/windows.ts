@@ -4,36 +4,24 @@
  * that will hang. Every window must save the deployment.
  */
 
-import { timingFor, type Timing } from '../../src/heartbeat/engine/formulas.ts';
-import { VirtualTime } from '../support/virtual-time.ts';
-import { fateOf, type Fault } from './faults.ts';
+import type { Timing } from '../../src/heartbeat/engine/formulas.ts';
+import type { VirtualTime } from '../support/virtual-time.ts';
+import { fateOf, faultsBut, type Fault } from './faults.ts';
 import type { Sky, Weather } from './network.ts';
 import {
   finish,
-  pickLateness,
-  pickTiming,
   ROUNDING,
+  stage,
+  WorstPause,
+  type Ground,
   type RunOptions,
   type RunResult,
-  WorstPause,
 } from './scenario.ts';
-import { Random } from './random.ts';
-import { World } from './world.ts';
+import type { Random } from './random.ts';
 
 const ID = 1;
 /** Faults after which the next attempt may be as late as the formulas allow. */
-const BETWEEN_WINDOWS = [
-  'hang',
-  'refused',
-  'dns',
-  'reset',
-  'server-error',
-  'html',
-  'gateway-404',
-  'slow',
-  'throttled',
-  'unauthorized',
-] as const satisfies readonly Fault[];
+const BETWEEN_WINDOWS = faultsBut('lost-answer', 'not-found', 'throttled-threshold', 'throttled-retry-after');
 
 class Windows implements Weather {
   changes = 0;
@@ -57,7 +45,7 @@ class Windows implements Weather {
   done = false;
   onChange: (open: boolean) => void = () => {};
 
-  constructor(time: VirtualTime, random: Random, timing: Timing, factor: number) {
+  constructor({ time, random, timing }: Ground, factor: number) {
     this.#time = time;
     this.#random = random;
     this.#timing = timing;
@@ -139,22 +127,18 @@ class Windows implements Weather {
   }
 }
 
-export async function windows({ seed, factor = 1, step, trace }: RunOptions): Promise<RunResult> {
-  const random = new Random(seed);
-  const time = new VirtualTime();
-  const { ttl, interval } = pickTiming(random);
-  const timing = timingFor({ ttl, interval });
-  const weather = new Windows(time, random, timing, factor);
-  const world = new World(time, { random, weather, step, trace });
-  world.service.rate = random.between(0.99, 1.01);
-  time.lateness = pickLateness(random, timing.tick);
-  const pause = new WorstPause(world, random, { length: timing.pause, lateness: time.lateness });
+export async function windows(options: RunOptions): Promise<RunResult> {
+  const { factor = 1 } = options;
+  const { ttl, interval, random, timing, weather, world } = stage(
+    options,
+    (ground) => new Windows(ground, factor),
+  );
+  const pause = new WorstPause(world, random, timing.pause);
   world.note(() => `   TTL ${ttl / 1000} s, X ${timing.rescue} ms, windows of ${factor} X`);
   weather.onChange = (open) => {
     world.note(() => `== a window ${open ? 'opens' : 'closes'}`);
     if (open) pause.arm();
   };
-  world.onStep = (beat) => pause.observe(beat);
   world.onNotice = (_id, notice) => {
     if (notice.type === 'accepted')
       weather.acknowledged(world.network.flights[notice.attempt - 1]?.sentAt ?? 0);

@@ -25,3 +25,22 @@ export function assert<Values>(
   );
   return fc.assert(property as fc.IProperty<Values>, { ...parameters, numRuns });
 }
+
+type ValueOf<Source> = Source extends fc.Arbitrary<infer Value> ? Value : never;
+
+/** One of several, each as often as its number says. */
+export function weighted<Sources extends readonly fc.Arbitrary<unknown>[]>(
+  ...choices: { readonly [Index in keyof Sources]: readonly [weight: number, arbitrary: Sources[Index]] }
+): fc.Arbitrary<ValueOf<Sources[number]>> {
+  const named = choices.map(([weight, arbitrary]) => ({ weight, arbitrary }));
+  return fc.oneof(...named) as fc.Arbitrary<ValueOf<Sources[number]>>;
+}
+
+/** A record with its kind, as one of several kinds has it. */
+export function tagged<const Kind extends string, Fields extends object>(
+  kind: Kind,
+  fields: { readonly [Name in keyof Fields]: fc.Arbitrary<Fields[Name]> },
+): fc.Arbitrary<{ readonly kind: Kind } & Fields> {
+  const record = fc.record(fields) as fc.Arbitrary<Fields>;
+  return record.map((made) => Object.assign(made, { kind }));
+}

@@ -4,7 +4,7 @@ import type { Status } from '../../src/daemon/status/schema.ts';
 import type { Emulator } from '../../src/emulator/index.ts';
 import type { LogRecord } from '../../src/logs/record.ts';
 import { startDaemonProcess, type DaemonProcess } from './daemon-process.ts';
-import { until } from './daemon.ts';
+import { serviceOf, until } from './daemon.ts';
 
 export { gapsOf, linesOf } from './log-polls.ts';
 
@@ -23,8 +23,7 @@ export async function startReplica(
   stateDir?: string,
 ): Promise<Replica> {
   const daemon = await startDaemonProcess({
-    API_KEY: emulator.apiKey,
-    BASE_URL: emulator.url,
+    ...serviceOf(emulator),
     DEPLOYMENTS: '42@60s',
     WORKER_GROUPS: String(GROUP),
     REDIS_URL: redisUrl,

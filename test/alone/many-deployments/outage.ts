@@ -1,9 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { startEmulator } from '../../../src/emulator/index.ts';
+import { startDaemonProcess } from '../../support/daemon-process.ts';
 import { until } from '../../support/daemon.ts';
 import { startFaultProxy, type FaultMode } from '../../support/fault-proxy.ts';
-import { startPilotlight } from '../../support/process.ts';
 
 const TTL_S = 20;
 const OUTAGE_MS = 11_000;
@@ -16,12 +16,10 @@ export function testOutage(mode: FaultMode): void {
       seed: { deployments: IDS.map((id) => ({ id, ttl: TTL_S })) },
     });
     await using proxy = await startFaultProxy(emulator.port);
-    await using _ = startPilotlight(['run'], {
-      PILOTLIGHT_API_KEY: emulator.apiKey,
-      PILOTLIGHT_BASE_URL: proxy.url,
-      PILOTLIGHT_DEPLOYMENTS: IDS.map((id) => `${id}@${TTL_S}s`).join(','),
-      PILOTLIGHT_LISTEN: '127.0.0.1:0',
-      PILOTLIGHT_ADMIN_LISTEN: '127.0.0.1:0',
+    await using _ = await startDaemonProcess({
+      API_KEY: emulator.apiKey,
+      BASE_URL: proxy.url,
+      DEPLOYMENTS: IDS.map((id) => `${id}@${TTL_S}s`).join(','),
     });
     const books = () => emulator.deployments.list();
     await until(() => books().every(({ beats }) => beats >= 2));

@@ -140,9 +140,10 @@ test.each(OPERATION_IDS)('%s: the dry run and the curl line are what the command
   expect(byCurl).toEqual(sent);
 });
 
-/** What becomes of an example whose code or secret the emulator never sent. */
+/** What becomes of an example whose code or secret the emulator never sent; tests of the flows bring real ones. */
 function expectRefusalThatIsDeclared(id: OperationId, { code, stderr }: Ran): void {
   expect(id).toMatch(/^tfa\./);
+  expect(operationOf(id).verification.secret === 'never' && id !== 'tfa.authorizeNewMethod').toBe(false);
   expect([1, 4]).toContain(code);
   const declared = [...operationOf(id).errors, ...COMMON_ERRORS];
   expect(declared.some((error) => stderr.includes(error))).toBe(true);

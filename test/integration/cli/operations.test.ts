@@ -2,13 +2,10 @@ import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { createClient } from '../../../src/client/client.ts';
-import { DEFAULT_TEAM_KEY, startEmulator, type Emulator } from '../../../src/emulator/index.ts';
+import { DEFAULT_TEAM_KEY, startEmulator } from '../../../src/emulator/index.ts';
 import { readText } from '../../../src/cli/console.ts';
 import { jsonIn, pilotlight, typed } from '../../support/console.ts';
-
-function connectionOf(emulator: Emulator): Record<string, string> {
-  return { API_KEY: emulator.apiKey, BASE_URL: emulator.url };
-}
+import { serviceOf } from '../../support/daemon.ts';
 
 /** The body that a command would send. */
 async function bodyOf(line: string, stdin = ''): Promise<unknown> {
@@ -89,7 +86,7 @@ describe('flags', () => {
     await using emulator = await startEmulator();
     const filters = ["'count_created >= 100'", "'tag in latest,2024-10-07'", "'recommended = true'"];
     const words = filters.map((filter) => `--select-filters ${filter}`).join(' ');
-    const { stdout } = await typed(`template search ${words} --json`, { env: connectionOf(emulator) });
+    const { stdout } = await typed(`template search ${words} --json`, { env: serviceOf(emulator) });
     expect(JSON.parse(stdout)).toMatchObject({ templates: [{ name: 'Jupyter Lab' }] });
   });
 });
@@ -165,7 +162,7 @@ describe('what is wrong is said all at once, before anything is sent', () => {
 describe('exit codes', () => {
   test('0 done, 1 refused, 3 not reachable, 4 not authorized', async () => {
     await using emulator = await startEmulator();
-    const env = connectionOf(emulator);
+    const env = serviceOf(emulator);
     expect(await typed('deployment heartbeat 42', { env })).toMatchObject({ code: 0, stderr: '' });
     const refused = await typed('deployment heartbeat 99', { env });
     expect(refused).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('not_found') });
@@ -181,7 +178,7 @@ describe('exit codes', () => {
     '4 for a session that has expired, and 1 for a second factor that is refused (%s)',
     async (dialect) => {
       await using emulator = await startEmulator({ dialect, clock: 'frozen' });
-      const env = connectionOf(emulator);
+      const env = serviceOf(emulator);
       const code = emulator.totp(1);
       const login = await typed(`tfa login --tfa-method totp --code ${code} --json`, { env });
       const { session_key: session } = jsonIn(login) as { session_key: string };
@@ -217,7 +214,7 @@ describe('exit codes', () => {
 
 test('a two-factor code that is required is asked for by name; nobody is asked in a script', async () => {
   await using emulator = await startEmulator();
-  const env = connectionOf(emulator);
+  const env = serviceOf(emulator);
   const begun = await typed('tfa authorize-new-method --tfa-method email --json', { env });
   const { secret } = jsonIn(begun) as { secret: string };
   const confirm = `tfa confirm-authorization --secret ${secret}`;
@@ -273,7 +270,7 @@ describe('the secret of a login by password', () => {
 describe('searches by conditions', () => {
   test('find offers that can be rented, in the order that is asked for', async () => {
     await using emulator = await startEmulator({ dialect: 'public' });
-    const env = connectionOf(emulator);
+    const env = serviceOf(emulator);
     const search = async (words: string) => {
       const { stdout } = await typed(`offer search ${words} --json`, { env });
       return (JSON.parse(stdout) as { offers: { id: number }[] }).offers.map(({ id }) => id);
@@ -304,7 +301,7 @@ describe('searches by conditions', () => {
 describe('secrets', () => {
   test('in rows are hidden, unless they are asked for', async () => {
     await using emulator = await startEmulator({ dialect: 'public' });
-    const env = connectionOf(emulator);
+    const env = serviceOf(emulator);
     const read = async (line: string) => (await typed(line, { env })).stdout;
     const shown = await read('endpoint-group list --json --show-keys');
     const key = /"api_key":"([0-9a-f]{64})"/.exec(shown)?.[1];

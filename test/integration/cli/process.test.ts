@@ -1,11 +1,16 @@
 /** The program as a process: what only a real terminal, signal or pipe shows. */
 import { spawn } from 'node:child_process';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { totpCode } from '../../../src/client/flows/tfa.ts';
 import { DEFAULT_TOTP_SECRET, startEmulator, type Emulator } from '../../../src/emulator/index.ts';
+import { until } from '../../support/daemon.ts';
 import { describeWith, hasCommand } from '../../support/optional.ts';
 import { startPilotlight, startProgram } from '../../support/process.ts';
 import { PROGRAM } from '../../support/program.ts';
+import { describeOnSmallDisk, smallDisk } from '../../support/small-disk.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 function connectionOf(emulator: Emulator): Record<string, string> {
   return { PILOTLIGHT_API_KEY: emulator.apiKey, PILOTLIGHT_BASE_URL: emulator.url };
@@ -71,4 +76,46 @@ describeWith(
     const [exit] = await answered('tfa login', emulator, '\u0003');
     expect([exit, emulator.journal.count({ operation: 'tfa.login' })]).toEqual([130, 0]);
   });
+});
+
+test("Node's report of a command has no key in it", async () => {
+  using folder = temporaryFolder();
+  await using emulator = await startEmulator();
+  const env = {
+    ...connectionOf(emulator),
+    NODE_OPTIONS: '--report-on-signal --report-signal=SIGUSR2',
+  };
+  const words = [PROGRAM, 'logs', '7', '-f'];
+  await using program = startProgram(process.execPath, words, env, folder.path);
+  await until(() => program.stdout() !== '');
+  program.child.kill('SIGUSR2');
+  const report = (): string =>
+    readdirSync(folder.path)
+      .map((name) => readFileSync(join(folder.path, name), 'utf8'))
+      .join('');
+  await until(() => report().trimEnd().endsWith('\n}'));
+  expect(report()).toContain('"commandLine"');
+  expect(report()).not.toContain(emulator.apiKey);
+});
+
+describeOnSmallDisk('results', () => {
+  // Written in one piece, of which a part fits.
+  test.each(['logs 7 -f', 'logs 7 -f --json', 'openapi'])(
+    'of pilotlight %s that a full disk takes a part of: it says so and fails',
+    async (words) => {
+      await using emulator = await startEmulator({
+        seed: { workergroups: [{ id: 7, lines_per_second: 0, retained_lines: 10_000 }] },
+      });
+      const lines = Array.from({ length: 900 }, (_, index) => `line ${index} ${'.'.repeat(60)}`);
+      emulator.workergroups.append(7, lines);
+      using disk = smallDisk(32);
+      const script = `exec "$0" "$1" ${words} >"$OUTPUT"`;
+      const environment = { OUTPUT: join(disk.path, 'out'), ...connectionOf(emulator) };
+      await using program = startProgram('sh', ['-c', script, process.execPath, PROGRAM], environment);
+      expect([await program.exit, program.stderr()]).toEqual([
+        1,
+        expect.stringMatching(/^error: the results cannot be written: ENOSPC.*\n$/),
+      ]);
+    },
+  );
 });

@@ -1,35 +1,32 @@
 /** What a client makes of answers that are not quite as documented, from the bytes of a real server on. */
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createClient, type Client } from '../../../src/client/client.ts';
 import { CallError } from '../../../src/client/errors.ts';
 import { launchInstance } from '../../../src/client/flows/launch.ts';
 import { addTotp, login, regenerateBackupCodes, removeMethod } from '../../../src/client/flows/tfa.ts';
 import { pilotlight } from '../../support/console.ts';
+import { serve } from '../../support/local-server.ts';
 
 /** `POST /path` → the body of its answer. */
 let answers: Readonly<Record<string, string>> = {};
 const requests: { readonly call: string; readonly key: string | undefined }[] = [];
 let status = 200;
-const server = createServer((request, response) => {
-  request.resume();
-  const call = `${request.method} ${request.url}`;
-  requests.push({ call, key: request.headers.authorization });
-  const body = answers[call];
-  response.writeHead(body === undefined ? 404 : status).end(body ?? '{"error":"not_found","msg":"no route"}');
-});
-let url: string;
+let server: Awaited<ReturnType<typeof serve>>;
 let client: Client;
 
 beforeAll(async () => {
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  client = createClient({ baseUrl: url, apiKey: 'key' });
+  server = await serve((request, response) => {
+    request.resume();
+    const call = `${request.method} ${request.url}`;
+    requests.push({ call, key: request.headers.authorization });
+    const body = answers[call] ?? '{"error":"not_found","msg":"no route"}';
+    response.writeHead(call in answers ? status : 404).end(body);
+  });
+  client = createClient({ baseUrl: server.url, apiKey: 'key' });
 });
 afterAll(async () => {
   await client[Symbol.asyncDispose]();
-  server.close();
+  await server.close();
 });
 
 const STATUS = 'GET /api/v0/tfa/status/';
@@ -117,7 +114,7 @@ test.each([
     status = code;
     answers = { 'POST /api/v0/auth/apikeys/': text };
     const ran = await pilotlight(['api-key', 'create', '--name', 'sidecar'], {
-      env: { BASE_URL: url, API_KEY: 'key' },
+      env: { BASE_URL: server.url, API_KEY: 'key' },
     });
     const error = await client.apiKeys.create({ name: 'sidecar' }).catch((thrown: unknown) => thrown);
     status = 200;
@@ -130,6 +127,6 @@ test.each([
 
 test('a page in place of an answer that can be asked for again is not printed', async () => {
   answers = { 'GET /api/v0/instances/': '<html>gateway</html>' };
-  const ran = await pilotlight(['instance', 'list'], { env: { BASE_URL: url, API_KEY: 'key' } });
+  const ran = await pilotlight(['instance', 'list'], { env: { BASE_URL: server.url, API_KEY: 'key' } });
   expect(ran).toMatchObject({ code: 1, stdout: '' });
 });

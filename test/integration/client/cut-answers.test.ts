@@ -1,10 +1,11 @@
 /** Answers whose end does not come, from real sockets: what is shown once was sent, and is not lost. */
-import { createServer, type AddressInfo, type Socket } from 'node:net';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createClient, type Client } from '../../../src/client/client.ts';
+import { createServer, type Socket } from 'node:net';
+import { afterAll, describe, expect, test } from 'vitest';
+import { createClient } from '../../../src/client/client.ts';
 import { AbortedError, CallError, TimeoutError, TransportError } from '../../../src/client/errors.ts';
 import { createTransport, type Transport } from '../../../src/client/transport/transport.ts';
 import { pilotlight } from '../../support/console.ts';
+import { listening } from '../../support/listening.ts';
 
 const HEAD = 'HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n';
 const chunk = (body: string): string =>
@@ -20,23 +21,17 @@ const CUTS = {
 
 let cut: (socket: Socket, body: string) => unknown;
 let body = '';
-const sockets = new Set<Socket>();
-const server = createServer((socket) => {
-  sockets.add(socket.on('error', () => {}));
-  socket.once('data', () => cut(socket, body));
-});
-let url: string;
-let client: Client;
-
-beforeAll(async () => {
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  client = createClient({ baseUrl: url, apiKey: 'key' });
-});
+const server = await listening(
+  createServer((socket) => {
+    socket.on('error', () => {});
+    socket.once('data', () => cut(socket, body));
+  }),
+);
+const { url } = server;
+const client = createClient({ baseUrl: url, apiKey: 'key' });
 afterAll(async () => {
   await client[Symbol.asyncDispose]();
-  for (const socket of sockets) socket.destroy();
-  server.close();
+  await server[Symbol.asyncDispose]();
 });
 
 const KEY = '{"success":true,"id":9,"key":"s3cret"}';

@@ -2,8 +2,7 @@
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { truncateSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createClient, type Client } from '../../../src/client/client.ts';
@@ -18,8 +17,54 @@ import {
 import { deployArchive, type DeployProgress } from '../../../src/client/flows/deploy.ts';
 import { startEmulator, type Emulator } from '../../../src/emulator/index.ts';
 import { pilotlight } from '../../support/console.ts';
+import { listening, type Listening } from '../../support/listening.ts';
+import { serve } from '../../support/local-server.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
-import { startUploadStore, UPLOAD_FIELDS } from '../../support/upload-store.ts';
+
+interface Posted {
+  readonly headers: IncomingMessage['headers'];
+  readonly body: Buffer;
+}
+
+interface UploadStore extends Listening {
+  readonly posted: readonly Posted[];
+  readonly made: readonly Readonly<Record<string, unknown>>[];
+}
+
+/** Status and text; `silent`: it stops reading. */
+type StoreAnswer = readonly [status: number, text: string] | 'silent';
+
+const UPLOAD_FIELDS = { key: 'a/b.tar.gz', policy: 's3cret-policy', 'x-amz-date': 20260101 };
+
+/** `answers`: of the store, the last one for all that follow. */
+async function startUploadStore(...answers: readonly StoreAnswer[]): Promise<UploadStore> {
+  const posted: Posted[] = [];
+  const made: Record<string, unknown>[] = [];
+  let uploads = 0;
+
+  async function bodyOf(request: IncomingMessage): Promise<Buffer> {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk as Buffer);
+    return Buffer.concat(chunks);
+  }
+
+  async function handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    if (request.url !== '/store?a=b') {
+      made.push(JSON.parse((await bodyOf(request)).toString()) as Record<string, unknown>);
+      const upload = { upload_url: `http://${request.headers.host}/store?a=b`, upload_fields: UPLOAD_FIELDS };
+      response.end(JSON.stringify({ success: true, action: 'created', deployment_id: '44', ...upload }));
+      return;
+    }
+    const answer = answers[Math.min(uploads, answers.length - 1)] ?? [204, ''];
+    uploads += 1;
+    if (answer === 'silent') return void request.pause();
+    posted.push({ headers: request.headers, body: await bodyOf(request) });
+    response.writeHead(answer[0]).end(answer[1]);
+  }
+
+  const server = createServer((request, response) => void handle(request, response).catch(() => {}));
+  return { ...(await listening(server)), posted, made };
+}
 
 const REQUEST = { name: 'circle', image: 'team/app', ttl: 120 };
 /** The archive is larger than what sockets and streams hold. */
@@ -290,10 +335,8 @@ describe('with a store of its own', () => {
   /** Against a service that answers so. */
   async function deployAnswered(answer: object, more: object = {}) {
     const made = { success: true, action: 'soft_update', deployment_id: 44, ...answer };
-    const server = createServer((_, response) => response.end(JSON.stringify(made)));
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    const { port } = server.address() as AddressInfo;
-    return await deployTo(`http://127.0.0.1:${port}`, more).finally(() => server.close());
+    await using server = await serve((_, response) => response.end(JSON.stringify(made)));
+    return await deployTo(server.url, more);
   }
 
   test('an address that is none is an answer that cannot be read', async () => {

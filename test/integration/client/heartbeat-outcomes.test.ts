@@ -1,10 +1,11 @@
 /** What a heartbeat's answer is to the engine, from the bytes of a real server on. */
-import { createServer } from 'node:http';
-import { createServer as createTcpServer, type AddressInfo } from 'node:net';
+import { createServer } from 'node:net';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createClient, type Client } from '../../../src/client/client.ts';
 import { createBeatPort } from '../../../src/heartbeat/driver/beat.ts';
 import type { AttemptOutcome } from '../../../src/heartbeat/engine/state.ts';
+import { listening } from '../../support/listening.ts';
+import { serve } from '../../support/local-server.ts';
 
 interface Answer {
   readonly status: number;
@@ -13,20 +14,19 @@ interface Answer {
 }
 
 let answer: Answer;
-const server = createServer((request, response) => {
-  request.resume();
-  response.writeHead(answer.status, answer.headers).end(answer.body);
-});
+let server: Awaited<ReturnType<typeof serve>>;
 let client: Client;
 
 beforeAll(async () => {
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  client = createClient({ baseUrl: `http://127.0.0.1:${port}`, apiKey: 'key' });
+  server = await serve((request, response) => {
+    request.resume();
+    response.writeHead(answer.status, answer.headers).end(answer.body);
+  });
+  client = createClient({ baseUrl: server.url, apiKey: 'key' });
 });
 afterAll(async () => {
   await client[Symbol.asyncDispose]();
-  server.close();
+  await server.close();
 });
 
 function beatOver(over: Client, connected = (): void => {}): Promise<AttemptOutcome> {
@@ -88,12 +88,9 @@ test.each([
   'SSH-2.0-OpenSSH_9.6\r\n',
   `HTTP/1.1 200 OK\r\nX-Long: ${'x'.repeat(20_000)}\r\n\r\n`,
 ])('what is no HTTP is an answer that cannot be read: %#', async (bytes) => {
-  const liar = createTcpServer((socket) => socket.once('data', () => socket.end(bytes)));
-  await new Promise<void>((resolve) => liar.listen(0, '127.0.0.1', resolve));
-  const { port } = liar.address() as AddressInfo;
-  await using lied = createClient({ baseUrl: `http://127.0.0.1:${port}`, apiKey: 'key' });
+  await using liar = await listening(createServer((socket) => socket.once('data', () => socket.end(bytes))));
+  await using lied = createClient({ baseUrl: liar.url, apiKey: 'key' });
   await expect(beatOver(lied)).resolves.toMatchObject(failed('unreadable'));
-  liar.close();
 });
 
 test('an answer of more than 64 KiB is given up, where other operations take 64 MiB', async () => {

@@ -1,26 +1,23 @@
-import { createServer, type RequestListener, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { createServer } from 'node:http';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { Place } from '../../../src/client/transport/address-book.ts';
 import { createTransport, type Exchange, type Transport } from '../../../src/client/transport/transport.ts';
 import { startFaultProxy } from '../../support/fault-proxy.ts';
+import { listening } from '../../support/listening.ts';
 
 /** A server whose answers the test holds back or spoils by path, and which numbers its connections. */
 async function startService() {
   const ports = new Map<number | undefined, number>();
   const held: (() => void)[] = [];
-  const answer: RequestListener = (request, response) => {
+  const server = createServer((request, response) => {
     const port = request.socket.remotePort;
     if (!ports.has(port)) ports.set(port, ports.size + 1);
     const body = JSON.stringify({ connection: ports.get(port) });
     if (request.url === '/reset') request.socket.destroy();
     else if (request.url === '/held') held.push(() => response.end(body));
     else response.end(request.url === '/large' ? 'x'.repeat(1001) : body);
-  };
-  const server: Server = createServer(answer);
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  return { server, port, held, url: `http://127.0.0.1:${port}` };
+  });
+  return { ...(await listening(server)), held };
 }
 
 let service: Awaited<ReturnType<typeof startService>>;
@@ -32,8 +29,7 @@ beforeEach(async () => {
 });
 afterEach(async () => {
   await transport[Symbol.asyncDispose]();
-  service.server.closeAllConnections();
-  service.server.close();
+  await service[Symbol.asyncDispose]();
 });
 
 const CALL = {
@@ -122,12 +118,10 @@ describe('connections', () => {
   });
 
   test('each address has its own', async () => {
-    const other = await startService();
+    await using other = await startService();
     const [first] = await openIdle(1);
     await ask('/', { url: other.url });
     expect([transport.open, await ask()]).toEqual([2, first]);
-    other.server.closeAllConnections();
-    other.server.close();
   });
 });
 
@@ -156,9 +150,7 @@ describe('an end', () => {
     expect((await ended).map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected']);
     await expect(ask()).rejects.toThrow('disposed');
     expect(transport.open).toBe(0);
-    await expect
-      .poll(() => new Promise((resolve) => service.server.getConnections((_, count) => resolve(count))))
-      .toBe(0);
+    await expect.poll(() => service.sockets.size).toBe(0);
   });
 });
 

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { startEmulator, type Emulator } from '../../../src/emulator/index.ts';
 import { daemonPid, startDaemonProcess, type DaemonProcess } from '../../support/daemon-process.ts';
-import { until } from '../../support/daemon.ts';
+import { serviceOf, until } from '../../support/daemon.ts';
 import { root } from '../../support/optional.ts';
 import { freePort } from '../../support/ports.ts';
 import { startPilotlight } from '../../support/process.ts';
@@ -23,8 +23,7 @@ const seed = { deployments: [DISTURBED, TWIN].map((id) => ({ id, ttl: TTL_S })) 
 
 function settings(emulator: Emulator, id: number, more: Record<string, string> = {}): Record<string, string> {
   return {
-    API_KEY: emulator.apiKey,
-    BASE_URL: emulator.url,
+    ...serviceOf(emulator),
     DEPLOYMENTS: `${id}@${TTL_S}s`,
     ...more,
   };

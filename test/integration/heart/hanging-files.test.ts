@@ -1,16 +1,43 @@
 /** A file system that hangs holds up no heartbeat, no signal and no end of the program. */
-import { copyFileSync, mkdirSync, writeFileSync } from 'node:fs';
+import { spawn, spawnSync } from 'node:child_process';
+import { copyFileSync, mkdirSync, writeFileSync, existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { createInterface } from 'node:readline';
 import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { startEmulator, type Emulator } from '../../../src/emulator/index.ts';
 import { startDaemonProcess } from '../../support/daemon-process.ts';
-import { until } from '../../support/daemon.ts';
-import { canHang, hang } from '../../support/hanging-folder.ts';
+import { serviceOf, until } from '../../support/daemon.ts';
 import { hasCommand } from '../../support/optional.ts';
 import { createPrivateCa, startTlsFront } from '../../support/private-ca.ts';
 import { startPilotlight } from '../../support/process.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
+
+/** What the shell runs: the kernel asks /dev/fuse, and this process never reads there. */
+const MOUNT =
+  'exec 3<>/dev/fuse && mount -i -t fuse -o fd=3,rootmode=40000,user_id=0,group_id=0 none "$1" && echo mounted && sleep 600';
+
+/** Needs root, and a kernel that has FUSE. */
+const canHang =
+  process.getuid?.() === 0 &&
+  existsSync('/dev/fuse') &&
+  spawnSync('bash', ['-c', 'exec 3<>/dev/fuse'], { stdio: 'ignore' }).status === 0;
+
+/** From now on every look into the folder hangs, until it is disposed of: then what was there is there again. */
+async function hang(folder: string): Promise<AsyncDisposable> {
+  const child = spawn('bash', ['-c', MOUNT, 'bash', folder], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+    detached: true,
+  });
+  for await (const line of createInterface(child.stdout)) if (line === 'mounted') break;
+  return {
+    async [Symbol.asyncDispose]() {
+      spawnSync('umount', ['-l', folder]);
+      // With what it waits in.
+      if (child.pid !== undefined) process.kill(-child.pid, 'SIGKILL');
+    },
+  };
+}
 
 const TTL_S = 20;
 /** Three intervals. */
@@ -43,8 +70,7 @@ function longestGap(emulator: Emulator): number {
     writeFileSync(join(files, 'deployments'), `42@${TTL_S}s`);
     await using emulator = await startService();
     await using program = await startDaemonProcess({
-      API_KEY: emulator.apiKey,
-      BASE_URL: emulator.url,
+      ...serviceOf(emulator),
       DEPLOYMENTS_FILE: join(files, 'deployments'),
     });
     await until(() => emulator.deployments.get(42).beats > 0);

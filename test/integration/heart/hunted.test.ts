@@ -1,7 +1,7 @@
 /** What hunts found at the seam of heart and daemon, each as it was met. */
 import { spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
-import { createServer, type AddressInfo, type Socket } from 'node:net';
+import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, test } from 'vitest';
@@ -9,7 +9,8 @@ import { startEmulator } from '../../../src/emulator/index.ts';
 import type { Status } from '../../../src/daemon/status/schema.ts';
 import { startDaemonChild } from '../../../src/heartbeat/process/supervisor.ts';
 import { startDaemonProcess, daemonPid } from '../../support/daemon-process.ts';
-import { until } from '../../support/daemon.ts';
+import { serviceOf, until } from '../../support/daemon.ts';
+import { listening } from '../../support/listening.ts';
 import { startProgram } from '../../support/process.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { PROGRAM } from '../../support/program.ts';
@@ -23,8 +24,7 @@ test.concurrent('SIGHUP with a file that the daemon refuses changes nothing, the
   writeFileSync(schedule, 'off');
   await using emulator = await startEmulator({ seed });
   await using program = await startDaemonProcess({
-    API_KEY: emulator.apiKey,
-    BASE_URL: emulator.url,
+    ...serviceOf(emulator),
     DEPLOYMENTS_FILE: deployments,
     MAINTENANCE_SCHEDULE_FILE: schedule,
   });
@@ -43,8 +43,7 @@ test.concurrent('SIGHUP with a file that the daemon refuses changes nothing, the
 test.concurrent('signals that are meant for other programs end nothing, and open no debugger', async () => {
   await using emulator = await startEmulator({ seed });
   await using program = await startDaemonProcess({
-    API_KEY: emulator.apiKey,
-    BASE_URL: emulator.url,
+    ...serviceOf(emulator),
     DEPLOYMENTS: '42@60s',
   });
   for (const signal of ['SIGUSR1', 'SIGUSR2'] as const) program.signalBoth(signal);
@@ -63,26 +62,21 @@ test.concurrent('from its birth on a daemon is what the kernel ends first when m
 });
 
 test.concurrent('a Redis that takes connections and never answers is said to be away, and tried again', async () => {
-  const sockets = new Set<Socket>();
   let connections = 0;
-  const silent = createServer((socket) => {
-    connections += 1;
-    sockets.add(socket.on('error', () => {}));
-  }).listen(0, '127.0.0.1');
+  await using silent = await listening(
+    createServer((socket) => {
+      connections += 1;
+      socket.on('error', () => {});
+    }),
+  );
   await using emulator = await startEmulator({ seed });
-  try {
-    await using program = await startDaemonProcess({
-      API_KEY: emulator.apiKey,
-      BASE_URL: emulator.url,
-      DEPLOYMENTS: '42@60s',
-      REDIS_URL: `redis://127.0.0.1:${(silent.address() as AddressInfo).port}`,
-    });
-    await program.seen(/Redis is away/);
-    await until(() => connections > 1);
-  } finally {
-    for (const socket of sockets) socket.destroy();
-    silent.close();
-  }
+  await using program = await startDaemonProcess({
+    ...serviceOf(emulator),
+    DEPLOYMENTS: '42@60s',
+    REDIS_URL: `redis://127.0.0.1:${silent.port}`,
+  });
+  await program.seen(/Redis is away/);
+  await until(() => connections > 1);
 });
 
 test.concurrent('without a file descriptor left for the daemon the heart beats, tries again, and hears SIGTERM', async () => {
@@ -151,8 +145,7 @@ test.skipIf(spawnSync('script', ['--version']).status !== 0)(
 test.concurrent('signals that reach the daemon while it is being loaded are not its own', async () => {
   await using emulator = await startEmulator({ seed });
   await using program = await startDaemonProcess({
-    API_KEY: emulator.apiKey,
-    BASE_URL: emulator.url,
+    ...serviceOf(emulator),
     DEPLOYMENTS: '42@60s',
   });
   process.kill(daemonPid(program), 'SIGKILL');

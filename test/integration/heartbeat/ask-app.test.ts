@@ -1,9 +1,10 @@
-import { createServer as createTcpServer, type AddressInfo } from 'node:net';
+import { createServer as createTcpServer } from 'node:net';
 import { createServer as createTlsServer } from 'node:https';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { createAskApp } from '../../../src/heartbeat/app-watch.ts';
 import { startTestApp, HANGS, WELL, type TestApp } from '../../support/app.ts';
 import { until } from '../../support/daemon.ts';
+import { listening } from '../../support/listening.ts';
 import { createPrivateCa } from '../../support/private-ca.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
@@ -117,19 +118,17 @@ describe('over HTTP', () => {
   test('a certificate must be valid', async () => {
     using folder = temporaryFolder();
     const { key, cert } = createPrivateCa(folder.path).issue('localhost');
-    const server = createTlsServer({ key, cert }, (_, response) => WELL(response, _));
-    await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
-    const { port } = server.address() as AddressInfo;
-    expect(await ask(`https://localhost:${port}/`)).toEqual(bad('the TLS handshake failed'));
-    server.close();
+    await using server = await listening(
+      createTlsServer({ key, cert }, (request, response) => WELL(response, request)),
+    );
+    expect(await ask(`https://localhost:${server.port}/`)).toEqual(bad('the TLS handshake failed'));
   });
 
   test('what is no HTTP is not well', async () => {
-    const server = createTcpServer((socket) => void socket.end('SSH-2.0-OpenSSH_9.2\r\n'));
-    await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
-    const { port } = server.address() as AddressInfo;
-    expect(await ask(`http://127.0.0.1:${port}/`)).toEqual(bad('its answer is not a complete HTTP response'));
-    server.close();
+    await using server = await listening(
+      createTcpServer((socket) => void socket.end('SSH-2.0-OpenSSH_9.2\r\n')),
+    );
+    expect(await ask(server.url)).toEqual(bad('its answer is not a complete HTTP response'));
   });
 });
 

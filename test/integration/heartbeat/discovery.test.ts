@@ -3,8 +3,10 @@ import { describe, expect, test } from 'vitest';
 import { createClient } from '../../../src/client/client.ts';
 import { deploymentList } from '../../../src/config/types/wanted.ts';
 import { startEmulator, type Emulator, type EmulatorOptions } from '../../../src/emulator/index.ts';
+import { ask, type Reply } from '../../../src/heartbeat/discovery/watch.ts';
 import type { Choice, DiscoveryNotice } from '../../../src/heartbeat/discovery/wanted.ts';
 import { DeploymentWatch } from '../../../src/heartbeat/discovery/watch.ts';
+import { serve } from '../../support/local-server.ts';
 import { settlePromises, VirtualTime } from '../../support/virtual-time.ts';
 
 const NEVER_EXPIRES = 1e6;
@@ -130,4 +132,26 @@ test('under the interface document nothing is learned, and ids are beaten all th
   // Said again as long as it is so, for nothing is kept alive by that name.
   expect(new Set(scene.notices.map(({ type }) => type))).toEqual(new Set(['no-list']));
   expect(scene.emulator.journal.count()).toBeLessThan(25);
+});
+
+async function replyTo(rows: number): Promise<Reply> {
+  const env = 'x'.repeat(2_000);
+  const deployments = Array.from({ length: rows }, (_, id) => ({ id, name: `n${id}`, ttl: 20, env }));
+  const text = JSON.stringify({ success: true, deployments });
+  await using server = await serve((_, response) => response.end(text));
+  await using client = createClient({ baseUrl: server.url, apiKey: 'key' });
+  return await ask('list', client, new AbortController().signal);
+}
+
+test('a list of 5,000 deployments with an environment of 2 kB each is read', async () => {
+  const reply = await replyTo(5_000);
+  expect(reply).toMatchObject({ kind: 'answered' });
+  expect(reply.kind === 'answered' && reply.rows.length).toBe(5_000);
+});
+
+test('a list that is too large to read between two heartbeats is none, and the reason says what to do', async () => {
+  expect(await replyTo(9_000)).toEqual({
+    kind: 'unanswered',
+    reason: 'the list is larger than 16 MiB; give the deployment by its id',
+  });
 });

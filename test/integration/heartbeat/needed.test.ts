@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { startEmulator, type Emulator } from '../../../src/emulator/index.ts';
 import { FAILS, HANGS, startTestApp, WELL, type TestApp } from '../../support/app.ts';
-import { startTestDaemon, until, type TestDaemon } from '../../support/daemon.ts';
+import { serviceOf, startTestDaemon, until, type TestDaemon } from '../../support/daemon.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 const ID = 42;
@@ -14,8 +14,7 @@ function emulate(ttl: number): Promise<Emulator> {
 
 function start(emulator: Emulator, ttl: number, env: Record<string, string>): Promise<TestDaemon> {
   return startTestDaemon({
-    API_KEY: emulator.apiKey,
-    BASE_URL: emulator.url,
+    ...serviceOf(emulator),
     DEPLOYMENTS: `${ID}@${ttl}s`,
     APP_GRACE: '5s',
     ...env,

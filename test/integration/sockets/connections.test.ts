@@ -2,18 +2,101 @@
  * Open files and memory through faults of the network: an attempt takes its connection with it in whatever phase it
  * is. Each fault meets hundreds of attempts of a process of its own; what is compared are counts, never times.
  */
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { connect, createServer as createTcpServer, type AddressInfo } from 'node:net';
 import { describe, expect, test } from 'vitest';
-import { startAttempts, type Attempts } from '../../support/attempts.ts';
 import type { Count, Order } from '../../support/attempts-child.ts';
+import { until } from '../../support/daemon.ts';
 import { startFaultProxy, type FaultMode } from '../../support/fault-proxy.ts';
 import { startForwardProxy } from '../../support/forward-proxy.ts';
-import { until } from '../../support/daemon.ts';
+import { listening } from '../../support/listening.ts';
 import { describeWith, hasCommand } from '../../support/optional.ts';
 import { createPrivateCa, startTlsFront } from '../../support/private-ca.ts';
-import { startSocksProxy } from '../../support/socks-proxy.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
+
+interface SocksProxy extends AsyncDisposable {
+  readonly url: string;
+  readonly connections: number;
+  readonly tunnels: number;
+  /** `mute`: says that the tunnel is there, and takes what comes then in silence. */
+  mode: 'forward' | 'mute';
+}
+
+const NO_PASSWORD = Buffer.from([5, 0]);
+const ESTABLISHED = Buffer.from([5, 0, 0, 1, 0, 0, 0, 0, 0, 0]);
+
+async function startSocksProxy(target: number): Promise<SocksProxy> {
+  const server = createTcpServer();
+  const { port, sockets, [Symbol.asyncDispose]: dispose } = await listening(server);
+  const proxy: SocksProxy & { tunnels: number } = {
+    url: `socks5://127.0.0.1:${port}`,
+    mode: 'forward',
+    tunnels: 0,
+    get connections() {
+      return sockets.size;
+    },
+    [Symbol.asyncDispose]: dispose,
+  };
+  server.on('connection', (client) => {
+    client.on('error', () => {});
+    client.once('data', (greeting: Buffer) => {
+      // Whoever says anything else, such as the first bytes of TLS, is at the wrong door.
+      if (greeting[0] !== 5) return void client.destroy();
+      client.write(NO_PASSWORD);
+      client.once('data', () => {
+        proxy.tunnels += 1;
+        client.write(ESTABLISHED);
+        if (proxy.mode === 'mute') return void client.resume();
+        const upstream = connect(target, '127.0.0.1');
+        upstream.on('error', () => client.destroy());
+        client.on('close', () => upstream.destroy());
+        client.pipe(upstream).pipe(client);
+      });
+    });
+  });
+  return proxy;
+}
+
+const CHILD = new URL('../../support/attempts-child.ts', import.meta.url);
+const PROXIES = /^(https?|no)_proxy$/i;
+
+interface Attempts extends AsyncDisposable {
+  make(order: Order): Promise<Count>;
+  /** Lets go of the process, and resolves with its exit code. */
+  end(): Promise<number>;
+}
+
+async function startAttempts(
+  environment: Readonly<Record<string, string>> = {},
+  nodeOptions: readonly string[] = [],
+): Promise<Attempts> {
+  const own = Object.entries(process.env).filter(([name]) => !PROXIES.test(name));
+  const child = fork(CHILD, {
+    execArgv: ['--expose-gc', ...nodeOptions],
+    env: { ...Object.fromEntries(own), ...environment },
+  });
+  await once(child, 'message');
+  return {
+    async make(order) {
+      const answered = once(child, 'message', { signal: AbortSignal.timeout(50_000) });
+      child.send(order);
+      return (await answered)[0] as Count;
+    },
+    async end() {
+      const exited = once(child, 'exit');
+      child.disconnect();
+      return (await exited)[0] as number;
+    },
+    async [Symbol.asyncDispose]() {
+      if (child.exitCode !== null || child.signalCode !== null) return;
+      const exited = once(child, 'exit');
+      child.kill('SIGKILL');
+      await exited;
+    },
+  };
+}
 
 const WIDTH = 10;
 /** A loop long enough that one leaked kibibyte an attempt shows. */
@@ -24,7 +107,8 @@ const SLACK = 4;
 
 /** One for each test, which ends its idle connections. */
 async function startService(host = '127.0.0.1') {
-  const server = createServer((request, response) => {
+  // Longer than a busy machine takes: what is idle is the client's to keep.
+  const server = createServer({ keepAliveTimeout: 120_000 }, (request, response) => {
     request.resume();
     response.end('{"success":true}');
   });

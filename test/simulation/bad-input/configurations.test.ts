@@ -1,23 +1,114 @@
 /** Whatever the environment and its files say: all of it is taken, or what is wrong is said, and no secret with it. */
 import { utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import * as fc from '../../support/fast-check.ts';
 import { expect, test } from 'vitest';
-import { credentialsOf, redactedSettings } from '../../../src/config/secrets.ts';
 import { loadHeartConfig } from '../../../src/config/load-heart.ts';
 import { loadConfig } from '../../../src/config/load.ts';
-import { OPTIONS, OPTION_KEYS, PREFIX, type Option, type Settings } from '../../../src/config/options.ts';
+import {
+  OPTIONS,
+  OPTION_KEYS,
+  PREFIX,
+  type Option,
+  type Settings,
+  type OptionKey,
+} from '../../../src/config/options.ts';
 import { describeProblem } from '../../../src/config/problem.ts';
+import { credentialsOf, redactedSettings } from '../../../src/config/secrets.ts';
 import { Redaction } from '../../../src/contract/text/redaction.ts';
-import { startEmulator } from '../../../src/emulator/index.ts';
 import type { Status } from '../../../src/daemon/status/schema.ts';
+import { startEmulator } from '../../../src/emulator/index.ts';
 import { casesOf, PATIENCE, withoutHang, withoutHangOf } from '../../support/bad-input/cases.ts';
-import { environmentFiles, environments, exampleOf } from '../../support/bad-input/environments.ts';
+import { damagedText } from '../../support/bad-input/damage.ts';
 import { pilotlight, type Ran } from '../../support/console.ts';
 import { daemonPid } from '../../support/daemon-process.ts';
-import { ask, type RawAnswer } from '../../support/raw-http.ts';
+import * as fc from '../../support/fast-check.ts';
 import { startPilotlight } from '../../support/process.ts';
+import { ask, type RawAnswer } from '../../support/raw-http.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
+
+/** A right value of each, where the default is none or says little. */
+const EXAMPLES: Readonly<Partial<Record<OptionKey, string>>> = {
+  apiKey: 'sk-configured-0123456789',
+  metricsToken: 'token-configured-0123456789',
+  baseUrl: 'https://console.example.com',
+  serverlessUrl: 'https://run.example.com/base',
+  deployments: '42@300s,name:square/blue@5m,name:square,7',
+  deploymentTtl: '300s',
+  heartbeatInterval: '20s',
+  appHealth: 'http://user:secret-of-app@127.0.0.1:8000/health?deep=1',
+  workerGroups: '7,endpoint:chat,all',
+  logSinks: 'stdout,file,otlp',
+  logFile: '/var/log/pilotlight/worker.log',
+  otlpEndpoint: 'http://collector:4318/v1/logs',
+  otlpHeaders: 'authorization=Bearer%20otlp-0123456789,x-scope-orgid=team',
+  stateDir: '/var/lib/pilotlight',
+  endpointGroups:
+    '[{"endpoint_name":"chat","target_util":0.9,"cold_mult":2.5,"cold_workers":3,"max_workers":20,"min_load":10}]',
+  endpoints: '31,chat,all',
+  budgetPerHour: '12.50',
+  budgetPerMonth: '4000',
+  machines: '11,12',
+  redisUrl: 'redis://user:redis-0123456789@redis:6379/0',
+  adminListen: 'unix:/run/pilotlight/admin.sock',
+  publicStatus: 'true',
+};
+
+function exampleOf(key: OptionKey): string {
+  const { fallback }: Option = OPTIONS[key];
+  return EXAMPLES[key] ?? fallback ?? '';
+}
+
+function valuesOf(key: OptionKey): fc.Arbitrary<string> {
+  const example = exampleOf(key);
+  return fc.weighted(
+    [4, fc.constant(example)],
+    [5, damagedText(example)],
+    [1, fc.constantFrom(...OPTION_KEYS).map((other) => exampleOf(other))],
+    [1, fc.constantFrom('', ' ', ',', ',,', '0', '-1', 'NaN', '1e999', 'null', '[]', '{}', '[[]]', '*')],
+    [
+      1,
+      fc.constantFrom('9', ',', '[', '{"a":', '1,', '* ', '\u0000', '%').map((each) => each.repeat(20_000)),
+    ],
+    [1, fc.string({ unit: 'binary' })],
+  );
+}
+
+function environments(keys: readonly OptionKey[] = OPTION_KEYS): fc.Arbitrary<Record<string, string>> {
+  const entry = fc.constantFrom(...keys).chain((key) => {
+    const name = PREFIX + OPTIONS[key].variable;
+    const names = fc.weighted([30, fc.constant(name)], [1, damagedText(name)]);
+    return fc.tuple(names, valuesOf(key));
+  });
+  return fc.array(entry, { maxLength: 12 }).map((entries) => Object.fromEntries(entries));
+}
+
+function environmentFiles(environment: fc.Arbitrary<Record<string, string>>): fc.Arbitrary<string> {
+  const written = fc
+    .tuple(environment, fc.constantFrom('bare', 'single', 'double', 'export'))
+    .map(([named, how]) =>
+      Object.entries(named)
+        .map(([name, value]) => writtenAs(name, value, how))
+        .join('\n'),
+    );
+  return fc.weighted(
+    [3, written],
+    [2, written.chain((text) => damagedText(text))],
+    [1, fc.string({ unit: 'binary', maxLength: 400 })],
+  );
+}
+
+function writtenAs(name: string, value: string, how: 'bare' | 'single' | 'double' | 'export'): string {
+  switch (how) {
+    case 'bare':
+      return `${name}=${value}`;
+    case 'single':
+      return `${name}='${value}' # said so`;
+    case 'double':
+      return `${name}="${value.replaceAll(/["\\$`]/g, String.raw`\$&`)}"`;
+    case 'export':
+      return `  export ${name}=${value}\r`;
+  }
+}
 
 const FILE = '/etc/pilotlight/environment';
 

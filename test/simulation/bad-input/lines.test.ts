@@ -9,7 +9,7 @@ import type { LogRecord } from '../../../src/logs/record.ts';
 import { casesOf, PATIENCE, withoutHangOf } from '../../support/bad-input/cases.ts';
 import { damagedText } from '../../support/bad-input/damage.ts';
 import { startDaemonProcess } from '../../support/daemon-process.ts';
-import { until } from '../../support/daemon.ts';
+import { serviceOf, until } from '../../support/daemon.ts';
 import { ask } from '../../support/raw-http.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
@@ -32,12 +32,12 @@ const TELLING = fc.constantFrom(
 );
 
 const line = fc
-  .oneof(
-    { weight: 3, arbitrary: TELLING },
-    { weight: 3, arbitrary: damagedText(RECORD) },
-    { weight: 3, arbitrary: fc.string({ unit: 'binary' }) },
-    { weight: 1, arbitrary: fc.string({ unit: 'grapheme', minLength: 50, maxLength: 200 }) },
-    { weight: 1, arbitrary: fc.integer({ min: 1, max: 100_000 }).map((length) => 'x'.repeat(length)) },
+  .weighted(
+    [3, TELLING],
+    [3, damagedText(RECORD)],
+    [3, fc.string({ unit: 'binary' })],
+    [1, fc.string({ unit: 'grapheme', minLength: 50, maxLength: 200 })],
+    [1, fc.integer({ min: 1, max: 100_000 }).map((length) => 'x'.repeat(length))],
   )
   // Of a text with line ends each piece is a line.
   .map((text) => text.replaceAll('\n', ' ').toWellFormed());
@@ -67,8 +67,7 @@ test('arrives as it was', { timeout: PATIENCE }, async () => {
   await using emulator = await startEmulator({ seed: { workergroups: [{ id: 7, lines_per_second: 0 }] } });
   const file = join(folder.path, 'worker.log');
   await using daemon = await startDaemonProcess({
-    API_KEY: emulator.apiKey,
-    BASE_URL: emulator.url,
+    ...serviceOf(emulator),
     WORKER_GROUPS: '7',
     STATE_DIR: join(folder.path, 'state'),
     LOG_SINKS: 'stdout,file',

@@ -130,13 +130,14 @@ async function writtenBy(
   token: string,
   folder: string,
 ): Promise<Record<string, string>> {
-  const headers = { authorization: `Bearer ${token}` };
+  // A kept connection may end just as it is used again.
+  const headers = { authorization: `Bearer ${token}`, connection: 'close' };
   const seen: Record<string, string> = { stdout: daemon.stdout(), stderr: daemon.stderr() };
   for (const path of SHOWN) {
     const answer = await fetch(daemon.url + path, { headers });
     seen[path] = JSON.stringify([...answer.headers]) + (await answer.text());
   }
-  seen['config'] = await (await fetch(`${daemon.adminUrl}/-/config`)).text();
+  seen['config'] = await (await fetch(`${daemon.adminUrl}/-/config`, { headers })).text();
   for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true }))
     if (entry.isFile()) seen[entry.name] = readFileSync(join(entry.parentPath, entry.name), 'latin1');
   return seen;

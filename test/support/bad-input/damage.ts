@@ -19,34 +19,17 @@ const ODD: fc.Arbitrary<unknown> = fc.oneof(
 );
 const NAMES = fc.constantFrom('id', 'error', 'success', 'ttl', '__proto__', 'toString', 'length', 'then', '');
 
-const wound = fc.oneof(
-  { weight: 4, arbitrary: fc.record({ kind: fc.constant('replace' as const), at: fc.nat(), value: ODD }) },
-  { weight: 2, arbitrary: fc.record({ kind: fc.constant('drop' as const), at: fc.nat() }) },
-  {
-    weight: 2,
-    arbitrary: fc.record({ kind: fc.constant('add' as const), at: fc.nat(), name: NAMES, value: ODD }),
-  },
-  {
-    weight: 1,
-    arbitrary: fc.record({
-      kind: fc.constant('many' as const),
-      at: fc.nat(),
-      count: fc.integer({ min: 2, max: 2_000 }),
-    }),
-  },
-  {
-    weight: 1,
-    arbitrary: fc.record({
-      kind: fc.constant('nest' as const),
-      at: fc.nat(),
-      depth: fc.integer({ min: 1, max: 500 }),
-    }),
-  },
+const wound = fc.weighted(
+  [4, fc.tagged('replace', { at: fc.nat(), value: ODD })],
+  [2, fc.tagged('drop', { at: fc.nat() })],
+  [2, fc.tagged('add', { at: fc.nat(), name: NAMES, value: ODD })],
+  [1, fc.tagged('many', { at: fc.nat(), count: fc.integer({ min: 2, max: 2_000 }) })],
+  [1, fc.tagged('nest', { at: fc.nat(), depth: fc.integer({ min: 1, max: 500 }) })],
 );
 type Wound = typeof wound extends fc.Arbitrary<infer One> ? One : never;
 
 /** A JSON value with one to three things wrong in it. */
-export function damagedJson(value: unknown): fc.Arbitrary<unknown> {
+function damagedJson(value: unknown): fc.Arbitrary<unknown> {
   return fc.array(wound, { minLength: 1, maxLength: 3 }).map((wounds) => wounds.reduce(inflicted, value));
 }
 
@@ -59,10 +42,7 @@ export function damagedJsonText(value: unknown): fc.Arbitrary<string> {
     const nested = '['.repeat(depth) + found + ']'.repeat(depth);
     return text.slice(0, index) + nested + text.slice(index + found.length);
   });
-  return fc.oneof(
-    { weight: 9, arbitrary: damagedJson(value).map((wrong) => JSON.stringify(wrong) ?? '') },
-    { weight: 1, arbitrary: deep },
-  );
+  return fc.weighted([9, damagedJson(value).map((wrong) => JSON.stringify(wrong) ?? '')], [1, deep]);
 }
 
 /** Members are set as JSON.parse sets them: `__proto__` is a name like others. */
@@ -122,43 +102,24 @@ function changedAt(value: unknown, [name, ...rest]: Place, change: (there: unkno
   return withMember(record, String(name), changedAt(record[name], rest, change));
 }
 
+const MARKS = ['\r\n', '\n', '\0', ' ', '\t', ':', '%', '%00', '"', "'", '=', ',', '\uFEFF', '[', '{', '../'];
+
 const cut = fc.oneof(
-  fc.record({ kind: fc.constant('flip' as const), at: fc.nat(), bit: fc.nat({ max: 7 }) }),
-  fc.record({ kind: fc.constant('without' as const), at: fc.nat(), length: fc.integer({ min: 1, max: 64 }) }),
-  fc.record({
-    kind: fc.constant('with' as const),
+  fc.tagged('flip', { at: fc.nat(), bit: fc.nat({ max: 7 }) }),
+  fc.tagged('without', { at: fc.nat(), length: fc.integer({ min: 1, max: 64 }) }),
+  fc.tagged('with', {
     at: fc.nat(),
     bytes: fc.oneof(
       fc.uint8Array({ minLength: 1, maxLength: 16 }),
-      fc
-        .constantFrom(
-          '\r\n',
-          '\n',
-          '\0',
-          ' ',
-          '\t',
-          ':',
-          '%',
-          '%00',
-          '"',
-          "'",
-          '=',
-          ',',
-          '\uFEFF',
-          '[',
-          '{',
-          '../',
-        )
-        .map((text) => new TextEncoder().encode(text)),
+      fc.constantFrom(...MARKS).map((text) => new TextEncoder().encode(text)),
     ),
   }),
-  fc.record({
-    kind: fc.constant('again' as const),
+  fc.tagged('again', {
     at: fc.nat(),
     length: fc.integer({ min: 1, max: 400 }),
     times: fc.integer({ min: 1, max: 60 }),
   }),
-  fc.record({ kind: fc.constant('end' as const), at: fc.nat() }),
+  fc.tagged('end', { at: fc.nat() }),
 );
 type Cut = typeof cut extends fc.Arbitrary<infer One> ? One : never;
 

@@ -53,13 +53,10 @@ function written(status: number, headers: readonly (readonly [string, string])[]
   return Buffer.concat([Buffer.from(`HTTP/1.1 ${status} x\r\n${head}\r\n`, 'latin1'), Buffer.from(body)]);
 }
 
-const statuses = fc.oneof(
-  { weight: 6, arbitrary: fc.constant(200) },
-  {
-    weight: 2,
-    arbitrary: fc.constantFrom(201, 204, 206, 301, 304, 307, 400, 401, 403, 404, 410, 429, 500, 503),
-  },
-  { weight: 1, arbitrary: fc.integer({ min: 100, max: 999 }) },
+const statuses = fc.weighted(
+  [6, fc.constant(200)],
+  [2, fc.constantFrom(201, 204, 206, 301, 304, 307, 400, 401, 403, 404, 410, 429, 500, 503)],
+  [1, fc.integer({ min: 100, max: 999 })],
 );
 const headers = fc.array(
   fc.constantFrom<readonly [string, string]>(
@@ -104,42 +101,33 @@ const SMUGGLED = written(200, [], '{"success":true,"id":666,"smuggled":true}');
 export function liesTo(id: OperationId): fc.Arbitrary<Lie> {
   const { response } = operationOf(id).example;
   const text = JSON.stringify(response);
-  const body = fc.oneof(
-    { weight: 6, arbitrary: damagedJsonText(response) },
-    { weight: 3, arbitrary: damagedText(text) },
-    { weight: 2, arbitrary: fc.constantFrom(...REFUSALS).chain((words) => damagedText(words)) },
-    {
-      weight: 1,
-      arbitrary: fc.constantFrom('', 'null', '[]', '{}', '0', '"'.repeat(5_000), '['.repeat(100_000)),
-    },
+  const body = fc.weighted(
+    [6, damagedJsonText(response)],
+    [3, damagedText(text)],
+    [2, fc.constantFrom(...REFUSALS).chain((words) => damagedText(words))],
+    [1, fc.constantFrom('', 'null', '[]', '{}', '0', '"'.repeat(5_000), '['.repeat(100_000))],
     // Answers of a size that no operation has.
-    {
-      weight: 1,
-      arbitrary: fc.constantFrom(`{"logs":"${'x\\n'.repeat(100_000)}"}`, `[${'{"id":1},'.repeat(20_000)}0]`),
-    },
+    [1, fc.constantFrom(`{"logs":"${'x\\n'.repeat(100_000)}"}`, `[${'{"id":1},'.repeat(20_000)}0]`)],
   );
   const whole = fc.tuple(statuses, headers, body);
-  return fc.oneof(
+  return fc.weighted(
     // Nothing wrong with the form: the connection may be used again.
-    {
-      weight: 4,
-      arbitrary: fc
+    [
+      4,
+      fc
         .tuple(statuses, body)
         .map(([status, words]) => ({ bytes: written(status, [], words), keeps: keepsOpen(status) })),
-    },
+    ],
     // Followed by what nobody has asked for, and the next request must not be answered by.
-    {
-      weight: 1,
-      arbitrary: body.map((words) => ({
+    [
+      1,
+      body.map((words) => ({
         bytes: Buffer.concat([written(200, [], words), SMUGGLED]),
         keeps: true,
       })),
-    },
-    { weight: 3, arbitrary: whole.map((parts) => ({ bytes: written(...parts) })) },
-    {
-      weight: 3,
-      arbitrary: whole.chain((parts) => damagedBytes(written(...parts))).map((bytes) => ({ bytes })),
-    },
+    ],
+    [3, whole.map((parts) => ({ bytes: written(...parts) }))],
+    [3, whole.chain((parts) => damagedBytes(written(...parts))).map((bytes) => ({ bytes }))],
   );
 }
 

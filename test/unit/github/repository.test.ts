@@ -13,8 +13,6 @@ describe('updates of dependencies', () => {
   interface Update {
     readonly 'package-ecosystem': string;
     readonly directory: string;
-    readonly schedule: unknown;
-    readonly cooldown: unknown;
   }
   const { version, updates } = read('.github/dependabot.yml') as {
     readonly version: number;
@@ -33,11 +31,6 @@ describe('updates of dependencies', () => {
     expect(updates.map((one) => one['package-ecosystem'])).toEqual(Object.keys(FILES));
     for (const { 'package-ecosystem': name, directory } of updates)
       expect([name, existsSync(join(root, directory, FILES[name] ?? ''))]).toEqual([name, true]);
-  });
-
-  test('come once a week, and not in the first week of a version', () => {
-    for (const { schedule, cooldown } of updates)
-      expect([schedule, cooldown]).toEqual([{ interval: 'weekly' }, { 'default-days': 7 }]);
   });
 });
 
