@@ -19,7 +19,7 @@ export function toJsonLine(record: LogRecord): string {
 }
 
 /** Waits for room, and returns how many bytes were taken, at least one. Rejects if none were. */
-export type WriteBytes = (bytes: Buffer, signal: AbortSignal) => Promise<number>;
+type WriteBytes = (bytes: Buffer, signal: AbortSignal) => Promise<number>;
 
 const LINE_END = 0x0a;
 

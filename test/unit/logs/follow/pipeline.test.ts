@@ -237,7 +237,7 @@ describe('the log pipeline', () => {
     expect(group?.lastLines.at(-1)).toBe('anew');
     expect(group?.linesPerSecond).toBeCloseTo(2, 0);
     expect(group?.lastLineAt).toBeGreaterThan(clock.now() - 4_000);
-    expect(pipeline.view().sinks).toEqual([{ name: 'stdout', lag: 0, dropped: 0 }]);
+    expect(pipeline.view().sinks).toEqual([{ name: 'stdout', lag: 0 }]);
 
     const of = (kind: LogEvent['kind']) => events.filter((event) => event.kind === kind);
     const sum = (kind: LogEvent['kind'], field: string) =>

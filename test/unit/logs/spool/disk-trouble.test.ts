@@ -73,7 +73,7 @@ describeOnSmallDisk('a disk', () => {
         expect(opened.spool.durable).toBe(true);
         for (const sink of SINKS) {
           const got = [...(taking.got.get(sink) ?? []), ...opened.drain(sink)];
-          expect(opened.spool.standing(sink)).toEqual({ lag: 0, dropped: 0 });
+          expect([opened.spool.lag(sink), opened.dropped(sink)]).toEqual([0, 0]);
           expect(got.toSorted((one, other) => one - other)).toEqual(numbers(1, seq + 1));
         }
         opened.spool.close();
@@ -97,7 +97,7 @@ describeOnSmallDisk('a disk', () => {
     // What SQLite has in its files already has room for some more.
     while (spool.durable === true) appendMore();
     appendMore();
-    expect([kinds(), spool.standing('stdout')]).toEqual([['spool in memory'], { lag: last, dropped: 0 }]);
+    expect([kinds(), spool.lag('stdout')]).toEqual([['spool in memory'], last]);
     expect(spool.progress(SOURCE)).toEqual(inEpoch(NOW, last));
     expect(() => spool.append(SOURCE, [], inEpoch(NOW - 1, last))).toThrow(EpochOver);
     const early = drain('stdout', 2);
@@ -149,7 +149,7 @@ describeOnSmallDisk('a disk', () => {
 
   test('that is full when the spool on it turns out unreadable: set aside once, and memory goes on', async () => {
     using disk = smallDisk(65_536);
-    const { spool, events, kinds, drain, append, wait } = await openSpool(disk.path);
+    const { spool, events, kinds, dropped, drain, append, wait } = await openSpool(disk.path);
     append(numbers(1, 3_000).map(large), progressAt(3_000));
     disk.fill();
     damage(disk.path);
@@ -169,11 +169,7 @@ describeOnSmallDisk('a disk', () => {
     disk.free();
     wait();
     append([record(9_001)], progressAt(9_001));
-    expect([spool.durable, drain(), spool.standing('stdout').dropped]).toEqual([
-      true,
-      [9_001],
-      3_000 - early.length,
-    ]);
+    expect([spool.durable, drain(), dropped('stdout')]).toEqual([true, [9_001], 3_000 - early.length]);
     expect(kinds().filter((kind) => kind === 'spool set aside')).toHaveLength(1);
     expect(readdirSync(disk.path).filter((name) => /corrupt-[^-]+-[^-]+-[^-]+$/.test(name))).toHaveLength(1);
   });
@@ -275,7 +271,7 @@ describe('a file', () => {
     'that is %s while it runs: it says so, counts what waited, and begins a new one',
     async ([what, spoil], { folder }) => {
       const directory = join(folder, 'state');
-      const { spool, events, kinds, append, drain, wait } = await openSpool(directory);
+      const { spool, events, kinds, dropped, append, drain, wait } = await openSpool(directory);
       // More than SQLite keeps in memory, where it would not notice.
       append(numbers(1, 3_000).map(large), progressAt(3_000));
       const underway = spool.take('stdout')?.count ?? 0;
@@ -287,7 +283,7 @@ describe('a file', () => {
       append(recordsFrom(3_001, 2), progressAt(3_002));
       wait();
       const lost = 3_000 - underway;
-      expect(spool.standing('stdout')).toEqual({ lag: 2, dropped: lost });
+      expect([spool.lag('stdout'), dropped('stdout')]).toEqual([2, lost]);
       spool.acknowledge('stdout');
       expect([drain(), spool.durable]).toEqual([[3_001, 3_002], true]);
       const reasons = ['spool in memory', 'spool on disk again'];
