@@ -353,7 +353,7 @@ function knownOf(known: KnownEndpoints) {
   return known.map(({ id, name, label }) => ({ id, name, label }));
 }
 
-export interface EndpointWatchOptions {
+interface EndpointWatchOptions {
   /** Returns how many looks in a row have failed. */
   readonly look: (signal: AbortSignal) => Promise<number>;
   readonly intervalMs: () => number;

@@ -16,6 +16,8 @@ export interface OpenedSpool {
   readonly clock: VirtualClock;
   readonly events: LogEvent[];
   readonly kinds: () => string[];
+  /** How many records it said that a sink misses. */
+  readonly dropped: (sink: string) => number;
   /** As a follower does: if the epoch is over, in the next one. */
   readonly append: (records: readonly LogRecord[], progress: GroupProgress) => void;
   /** Takes and acknowledges so many batches. @returns The numbers in them. */
@@ -55,6 +57,7 @@ export async function openSpool(
     clock,
     events,
     kinds: () => events.map(({ kind }) => kind),
+    dropped: (sink) => droppedOf(events, sink),
     append(records, progress) {
       try {
         spool.append(SOURCE, records, progress);
@@ -80,6 +83,14 @@ export async function openSpool(
     },
     wait: () => clock.standStill(5_000),
   };
+}
+
+/** Records that a sink misses, by what was observed. */
+export function droppedOf(events: readonly LogEvent[], sink: string): number {
+  return events.reduce(
+    (sum, event) => sum + (event.kind === 'dropped' && event.sink === sink ? event.records : 0),
+    0,
+  );
 }
 
 type OpenOptions = Parameters<typeof Spool.open>[0];

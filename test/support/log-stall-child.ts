@@ -5,6 +5,7 @@
  */
 import { createClient } from '../../src/client/client.ts';
 import { standardOutput } from '../../src/daemon/process/standard-output.ts';
+import type { LogEvent } from '../../src/logs/events.ts';
 import { createTailFetcher, startLogPipeline } from '../../src/logs/follow/pipeline.ts';
 import { memorySpool } from './memory-spool.ts';
 import { stdoutSink } from '../../src/logs/sinks/stdout.ts';
@@ -33,16 +34,20 @@ function moveService(ms: number): Promise<void> {
 }
 
 const time = new ServiceTime(moveService);
+let dropped = 0;
+const observe = (event: LogEvent): void => {
+  if (event.kind === 'dropped') dropped += event.records;
+};
 const client = createClient({ baseUrl: logsUrl, apiKey });
 const pipeline = startLogPipeline({
   sources: [{ kind: 'workergroup', id: 7 }],
   fetchTail: time.waitingFor(createTailFetcher(client)),
-  spool: memorySpool(['stdout']),
+  spool: memorySpool(['stdout'], undefined, observe),
   sinks: [stdoutSink(standardOutput(1))],
   start: 'all',
   clock: time.clock,
   random: Math.random,
-  observe: () => {},
+  observe,
 });
 
 const started = performance.now();
@@ -53,12 +58,12 @@ for (let second = 0; second < Number(seconds); second++) {
   await time.advance(1_000, 500);
   rss.push(process.memoryUsage.rss());
 }
-const { logs, sinks } = pipeline.view();
+const { logs } = pipeline.view();
 const report: StallReport = {
   rssBefore,
   rss,
   seq: logs[0]?.seq ?? 0,
-  dropped: sinks[0]?.dropped ?? 0,
+  dropped,
   gaps: logs[0]?.gaps ?? {},
   seconds: (performance.now() - started) / 1000,
 };

@@ -82,7 +82,7 @@ export function afterList(known: KnownEndpoints, { endpoints, unreadable }: Endp
   return labelled(next.filter(({ missed }) => missed < LISTS_TO_BE_GONE));
 }
 
-export type WatchedEndpoint = Pick<KnownEndpoint, 'id' | 'label'>;
+type WatchedEndpoint = Pick<KnownEndpoint, 'id' | 'label'>;
 
 /** In the order of the lists. An endpoint wanted by its id needs no list. */
 export function watchedEndpoints(

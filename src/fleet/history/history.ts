@@ -31,7 +31,7 @@ const LENGTHS_MS = [
   ...[1, 2, 7, 14, 28].map((days) => days * DAY_MS),
 ];
 
-export interface HistoryOptions {
+interface HistoryOptions {
   /** STATE_DIR; undefined: memory only. */
   readonly directory: string | undefined;
   readonly clock: Clock;

@@ -14,7 +14,7 @@ import type { StartTimes, WorkerLife } from '../workers/lives.ts';
 import { MEASURES, STEPS, type FleetSample, type Measure } from '../workers/measure.ts';
 import { type Phase, phaseOf, UNKNOWN } from '../workers/reports.ts';
 
-export type StoredEndpoint = Pick<KnownEndpoint, 'id' | 'name' | 'label'>;
+type StoredEndpoint = Pick<KnownEndpoint, 'id' | 'name' | 'label'>;
 
 /** State for the next process, or its changes. */
 export interface Kept {
@@ -257,7 +257,7 @@ function statements(db: sqlite.DatabaseSync, columns: readonly string[]) {
     first: db.prepare(`SELECT at ${OF_RANGE} ORDER BY at LIMIT 1`),
     last: db.prepare(`SELECT at ${OF_RANGE} ORDER BY at DESC LIMIT 1`),
     count: db.prepare(`SELECT count(*) AS samples FROM (SELECT 1 ${OF_RANGE} LIMIT ?)`),
-    hours: db.prepare(hoursSql(OF_RANGE, missing)),
+    hours: db.prepare(hoursSql(missing)),
     // In key order, so that nothing is sorted.
     one: db.prepare(`${folded} ${OF_RANGE} GROUP BY endpoint`),
     each: db.prepare(`${folded} ${OF_RANGE} GROUP BY at`),
@@ -342,15 +342,15 @@ const SUMS: Readonly<Record<Exclude<keyof Counted, 'seenMs'>, readonly [string, 
 
 /**
  * Rows of type Hour. A sample of unknown cost is skipped: the one before goes on. Parameters of the
- * statement: `holeMs`, the end, then those of `ofRange`. `missing`: columns that the table lacks.
+ * statement: `holeMs`, the end, then those of OF_RANGE. `missing`: columns that the table lacks.
  */
-export function hoursSql(ofRange: string, missing: readonly string[]): string {
+function hoursSql(missing: readonly string[]): string {
   const nulls = missing.map((name) => `NULL AS ${name}, `).join('');
   const columns = Object.entries(SUMS).map(
     ([name, [isKnown, value, steps]]) =>
       `total(CASE WHEN ${isKnown} THEN ${value} * ms END) / ${steps} AS ${name}`,
   );
   return `SELECT at / ${HOUR_MS} * ${HOUR_MS} AS atMs, sum(ms) AS seenMs, ${columns.join(', ')}
-    FROM (SELECT *, ${nulls} min(?, lead(at, 1, ?) OVER (ORDER BY at) - at) AS ms ${ofRange}
+    FROM (SELECT *, ${nulls} min(?, lead(at, 1, ?) OVER (ORDER BY at) - at) AS ms ${OF_RANGE}
       AND coalesce(spend_told_per_hour, spend_per_hour) IS NOT NULL) GROUP BY 1`;
 }

@@ -45,7 +45,7 @@ const FAR = 2;
 const PRICE_TOLERANCE = 1.1;
 const SOON_MS = 24 * HOUR;
 
-export const DETECTORS = {
+const DETECTORS = {
   not_recruiting: detector('critical', { forMs: RECRUITS_WITHIN_MS }, notRecruiting),
   churn: detector('warning', {}, (look, memory) =>
     keepsAllCold(look) ? null : churning(memory, look.atMs - HOUR),
@@ -71,7 +71,7 @@ function detector(
 }
 
 export type TroubleName = keyof typeof DETECTORS;
-export const TROUBLE_NAMES = Object.keys(DETECTORS) as TroubleName[];
+const TROUBLE_NAMES = Object.keys(DETECTORS) as TroubleName[];
 
 export interface Trouble extends Pick<Detector, 'severity'>, Pick<Evidence, 'says'> {
   /** First seen, Unix ms. */

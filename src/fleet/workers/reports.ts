@@ -11,7 +11,7 @@ type Status = (typeof WORKER_STATUSES)[number];
  */
 export type Phase = 'ready' | 'starting' | 'cold' | 'over';
 
-export type Billing = 'compute' | 'storage' | 'nothing';
+type Billing = 'compute' | 'storage' | 'nothing';
 
 const MEANINGS: Readonly<Record<Status, readonly [Phase | undefined, Billing]>> = {
   pending: ['starting', 'nothing'],

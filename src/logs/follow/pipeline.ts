@@ -11,49 +11,23 @@ import { NOT_FOUND, recogniseAnswer, type Refusal } from '../answer.ts';
 import type { LogEvent } from '../events.ts';
 import { type LogSource, sourceKey, type SourceKey } from '../record.ts';
 import { type Sink, startPump } from '../sinks/sink.ts';
-import type { SinkStanding } from '../spool/spool-database.ts';
 import type { Spool } from '../spool/spool.ts';
 import {
   type FetchTail,
   type FollowOptions,
   GroupFollower,
   type LogStore,
-  type LogView,
   PollsUnderWay,
   type TailRequest,
 } from './group-follower.ts';
 
 export interface LogPipelineOptions extends Omit<FollowOptions, 'spool'> {
-  readonly spool: LogStore & Pick<Spool, 'take' | 'acknowledge' | 'standing' | 'close'>;
+  readonly spool: LogStore & Pick<Spool, 'take' | 'acknowledge' | 'lag' | 'close'>;
   /** Where lines are taken to on their way to the spool, if not straight to it. */
   readonly store?: LogStore | undefined;
   readonly sources: readonly LogSource[];
   /** Those whose names the spool was opened with. */
   readonly sinks: readonly Sink[];
-}
-
-interface SinkView extends SinkStanding {
-  readonly name: string;
-}
-
-export interface LogsView {
-  readonly logs: readonly LogView[];
-  readonly sinks: readonly SinkView[];
-}
-
-export interface LogPipeline {
-  /** Follows one more log, if it is not followed already. */
-  add(source: LogSource): void;
-  /** Stops following a log. Added again, it goes on from there. */
-  remove(source: LogSource): Promise<void>;
-  /** Stops following all of them; sinks go on with what was taken. */
-  rest(): Promise<void>;
-  view(): LogsView;
-  /**
-   * Stops polling, delivers what is in the spool until `deadline` aborts, and closes sinks and spool. A spool on disk keeps
-   * the rest. A second call waits for the first.
-   */
-  stop(deadline: AbortSignal): Promise<void>;
 }
 
 interface Following {
@@ -62,7 +36,7 @@ interface Following {
   readonly done: Promise<void>;
 }
 
-export function startLogPipeline(options: LogPipelineOptions): LogPipeline {
+export function startLogPipeline(options: LogPipelineOptions) {
   const { spool, sinks, clock, random, store = spool } = options;
   const pumps = sinks.map((sink) => startPump({ spool, sink, clock, random, observe: options.observe }));
   const observe = (event: LogEvent) => {
@@ -76,18 +50,21 @@ export function startLogPipeline(options: LogPipelineOptions): LogPipeline {
 
   return {
     add,
-    remove: (source) => remove(sourceKey(source)),
+    /** Stops following a log. Added again, it goes on from there. */
+    remove: (source: LogSource) => remove(sourceKey(source)),
     rest,
     view: () => ({
       logs: Array.from(followed.values(), ({ group }) => group.view()),
-      sinks: sinks.map(({ name }) => {
-        const { lag, dropped } = spool.standing(name);
-        return { name, lag, dropped };
-      }),
+      sinks: sinks.map(({ name }) => ({ name, lag: spool.lag(name) })),
     }),
-    stop: (deadline) => (stopped ??= stop(deadline)),
+    /**
+     * Stops polling, delivers what is in the spool until `deadline` aborts, and closes sinks and spool. A spool on disk
+     * keeps the rest. A second call waits for the first.
+     */
+    stop: (deadline: AbortSignal) => (stopped ??= stop(deadline)),
   };
 
+  /** Follows one more log, if it is not followed already. */
   function add(source: LogSource): void {
     if (followed.has(sourceKey(source))) return;
     const group = new GroupFollower(source, { ...options, spool: store, observe }, underWay);
@@ -102,6 +79,7 @@ export function startLogPipeline(options: LogPipelineOptions): LogPipeline {
     await following?.done;
   }
 
+  /** Stops following all logs; sinks go on with what was taken. */
   async function rest(): Promise<void> {
     await Promise.all(Array.from(followed.keys(), remove));
   }

@@ -24,7 +24,7 @@ export interface Comparison {
   readonly bits: number;
 }
 
-export interface Extent {
+interface Extent {
   /** More lines may stand above the view. */
   readonly isFull: boolean;
   /** The known lines begin where the log begins. */

@@ -19,7 +19,7 @@ export interface Lines {
   readonly continues?: number | undefined;
 }
 
-export interface LastLine extends Lines {
+interface LastLine extends Lines {
   readonly pending?: Pending | undefined;
 }
 

@@ -8,7 +8,7 @@ import { Repeating } from '../../time/repeating.ts';
 import type { LogListener } from '../events.ts';
 import type { LogSource } from '../record.ts';
 
-export interface LogLookupOptions {
+interface LogLookupOptions {
   readonly kind: LogSource['kind'];
   readonly wanted: readonly WantedLog[];
   readonly list: (signal: AbortSignal) => Promise<readonly ListedLog[]>;

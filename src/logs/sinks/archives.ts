@@ -8,13 +8,6 @@ import { basename, dirname, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
 
-export interface ArchivesOptions {
-  /** The file that is rotated. */
-  readonly path: string;
-  /** Rotated files to keep. */
-  readonly maxFiles: number;
-}
-
 /** Of a new file: what workers print is private, until its owner sets another mode. */
 export const FILE_MODE = 0o600;
 const PARTIAL = '.gz.partial';
@@ -27,10 +20,12 @@ interface Archive {
 }
 
 export class Archives {
+  /** The file that is rotated. */
   readonly #path: string;
+  /** Rotated files to keep. */
   readonly #maxFiles: number;
 
-  constructor({ path, maxFiles }: ArchivesOptions) {
+  constructor({ path, maxFiles }: { readonly path: string; readonly maxFiles: number }) {
     this.#path = path;
     this.#maxFiles = maxFiles;
   }

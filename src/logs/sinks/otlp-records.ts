@@ -4,7 +4,7 @@ import type { ProtobufLogsSerializer } from '@opentelemetry/otlp-transformer';
 import { resourceFromAttributes } from '@opentelemetry/resources';
 import type { Gap, LogRecord } from '../record.ts';
 
-export type OtlpRecord = Parameters<typeof ProtobufLogsSerializer.serializeRequest>[0][number];
+type OtlpRecord = Parameters<typeof ProtobufLogsSerializer.serializeRequest>[0][number];
 
 const SCOPE = { name: 'pilotlight' };
 

@@ -238,8 +238,9 @@ export function isRefusal({ status }: ReceiverAnswer): boolean {
 }
 
 /** An HTML page is not from the receiver, but a login page or another program at that address. */
-export function isAccepted(answer: ReceiverAnswer): boolean {
-  return answer.status >= 200 && answer.status < 300 && !isPage(answer);
+export function isAccepted({ status, headers, body }: ReceiverAnswer): boolean {
+  const isPage = body.length > 0 && /html/i.test(String(headers['content-type'] ?? ''));
+  return status >= 200 && status < 300 && !isPage;
 }
 
 /**
@@ -251,7 +252,15 @@ export function isAccepted(answer: ReceiverAnswer): boolean {
  */
 export function acceptanceOf(answer: ReceiverAnswer, sent: number): Acceptance {
   if (!isAccepted(answer)) throw busy(answer);
-  return partialAcceptance(answer, sent);
+  const { headers, body } = answer;
+  const isJson = String(headers['content-type'] ?? '').includes('json');
+  const serializer = isJson ? JsonLogsSerializer : ProtobufLogsSerializer;
+  const { partialSuccess } = parsed(() => serializer.deserializeResponse(body));
+  // It says how many it refuses for good, not which. JSON has 64-bit integers as strings, contrary to the package's type.
+  const told: unknown = partialSuccess?.rejectedLogRecords;
+  const rejected = Math.min(sent, Math.max(0, Number(told ?? 0) || 0));
+  if (rejected === 0) return ALL_ACCEPTED;
+  return { rejected, message: partialSuccess?.errorMessage ?? 'the receiver gave no reason' };
 }
 
 export function busy(answer: ReceiverAnswer): SinkBusy {
@@ -259,18 +268,6 @@ export function busy(answer: ReceiverAnswer): SinkBusy {
   const isTemporary = status >= 500 || status === 408 || status === 429;
   const advice = isTemporary ? undefined : 'check PILOTLIGHT_OTLP_ENDPOINT and PILOTLIGHT_OTLP_HEADERS';
   return new SinkBusy(messageOf(answer), { retryAfterMs: retryAfterMs(headers, Date.now()), advice });
-}
-
-/** A receiver may refuse some records of a batch for good: it says how many, not which. */
-function partialAcceptance({ headers, body }: ReceiverAnswer, sent: number): Acceptance {
-  const isJson = String(headers['content-type'] ?? '').includes('json');
-  const serializer = isJson ? JsonLogsSerializer : ProtobufLogsSerializer;
-  const { partialSuccess } = parsed(() => serializer.deserializeResponse(body));
-  // JSON has 64-bit integers as strings, contrary to the package's type.
-  const told: unknown = partialSuccess?.rejectedLogRecords;
-  const rejected = Math.min(sent, Math.max(0, Number(told ?? 0) || 0));
-  if (rejected === 0) return ALL_ACCEPTED;
-  return { rejected, message: partialSuccess?.errorMessage ?? 'the receiver gave no reason' };
 }
 
 type OtlpAnswer = ReturnType<typeof ProtobufLogsSerializer.deserializeResponse>;
@@ -288,8 +285,4 @@ export function messageOf({ status, headers, body }: ReceiverAnswer): string {
   const isText = /json|text/.test(String(headers['content-type'] ?? ''));
   const text = isText ? body.toString('utf8', 0, 200).trim() : '';
   return `the receiver answered ${text === '' ? status : `${status}: ${text}`}`;
-}
-
-function isPage({ headers, body }: ReceiverAnswer): boolean {
-  return body.length > 0 && /html/i.test(String(headers['content-type'] ?? ''));
 }

@@ -32,20 +32,15 @@ export interface Acceptance {
   readonly message?: string;
 }
 
-interface BusyDetails {
+/** The destination takes nothing for the moment. */
+export class SinkBusy extends PilotlightError {
+  readonly code = 'sink_busy';
   /** Milliseconds. */
   readonly retryAfterMs: number | undefined;
   /** What to do, if waiting alone does not help. */
   readonly advice: string | undefined;
-}
 
-/** The destination takes nothing for the moment. */
-export class SinkBusy extends PilotlightError {
-  readonly code = 'sink_busy';
-  readonly retryAfterMs: number | undefined;
-  readonly advice: string | undefined;
-
-  constructor(message: string, { retryAfterMs, advice }: BusyDetails) {
+  constructor(message: string, { retryAfterMs, advice }: Pick<SinkBusy, 'retryAfterMs' | 'advice'>) {
     super(advice === undefined ? message : `${message}; ${advice}`);
     this.retryAfterMs = retryAfterMs;
     this.advice = advice;

@@ -19,13 +19,14 @@ export function toJsonLine(record: LogRecord): string {
 }
 
 /** Waits for room, and returns how many bytes were taken, at least one. Rejects if none were. */
-export type WriteBytes = (bytes: Buffer, signal: AbortSignal) => Promise<number>;
+type WriteBytes = (bytes: Buffer, signal: AbortSignal) => Promise<number>;
 
 const LINE_END = 0x0a;
 
 /**
- * Writes lines to a descriptor that may fail, or take a part: a full disk, a full pipe. It lives as long as the descriptor, and knows whether its last line has an end. A torn line is ended before anything else
- * is written, as other processes may have written behind it, and comes again as a whole.
+ * Writes lines to a descriptor that may fail, or take a part: a full disk, a full pipe. It lives as long as the
+ * descriptor, and knows whether its last line has an end. A torn line is ended before anything else is written, as other
+ * processes may have written behind it, and comes again as a whole.
  */
 export class LineOutput {
   readonly #write: WriteBytes;

@@ -18,13 +18,6 @@ import type { GroupProgress } from '../follower/group.ts';
 import type { LogRecord } from '../record.ts';
 import { ProgressTable } from './progress-table.ts';
 
-export interface SinkStanding {
-  /** Records that wait for the sink or are on their way to it. */
-  readonly lag: number;
-  /** Records that it missed, since the spool began. */
-  readonly dropped: number;
-}
-
 /** Of one batch, which a stalled sink holds. One record may be larger. */
 export const BATCH_RECORDS = 1_000;
 export const BATCH_BYTES = 2 ** 20;
@@ -67,13 +60,15 @@ const FORMAT: DatabaseFormat = {
 };
 
 /** Where a sink stands among the chunks. */
-interface SinkPlace extends SinkStanding {
+interface SinkPlace {
   /** Position up to which it has acknowledged. */
   readonly acknowledged: number;
   /** Position up to which it has taken. */
   readonly taken: number;
   /** Records between the two: they are on their way. */
   readonly underway: number;
+  /** Records that wait for the sink or are on their way to it. */
+  readonly lag: number;
 }
 
 /** Known without a query. */
@@ -85,7 +80,7 @@ interface State {
   readonly places: ReadonlyMap<string, SinkPlace>;
 }
 
-export interface SpoolDatabaseOptions {
+interface SpoolDatabaseOptions {
   /** Undefined: in memory. */
   readonly path?: string;
   /** Of a new file whose predecessor was lost. */
@@ -189,12 +184,6 @@ export class SpoolDatabase extends DatabaseFile {
     this.#commit((state) => this.#storePlaces(state));
   }
 
-  /** Counts as dropped what was lost elsewhere. */
-  countDropped(sink: string, records: number): void {
-    const place = this.place(sink);
-    this.#put(sink, { ...place, dropped: place.dropped + records });
-  }
-
   /** Takes over another database, behind what is here. A sink that has some of it has all that was here. */
   takeOver(other: SpoolDatabase): void {
     this.db.exec(`ATTACH '${other.#name}' AS other`);
@@ -230,32 +219,30 @@ export class SpoolDatabase extends DatabaseFile {
       return [state, this.#makeRoom(state)];
     });
     this.#state = kept;
-    for (const [sink, { dropped }] of kept.places) {
-      const records = dropped - (stored.places.get(sink)?.dropped ?? 0);
+    for (const [sink, { lag }] of stored.places) {
+      const records = lag - (kept.places.get(sink)?.lag ?? 0);
       if (records > 0) this.#observe({ kind: 'dropped', sink, records, reason: 'overflow' });
     }
   }
 
   #stateFor(sinks: readonly string[]): State {
     const { bytes, last } = this.#sql.totals.get() ?? {};
-    const known = new Map(this.#sql.sinks.all().map((row) => [String(row['name']), row]));
-    const acknowledged = [...known.values()].map((row) => Number(row['acknowledged']));
+    const rows = this.#sql.sinks.all();
+    const known = new Map(rows.map((row) => [String(row['name']), Number(row['acknowledged'])]));
     for (const sink of known.keys()) if (!sinks.includes(sink)) this.#sql.removeSink.run(sink);
     const places = new Map<string, SinkPlace>();
     for (const sink of sinks) {
-      const row = known.get(sink);
-      const [taken, dropped] = [Number(row?.['acknowledged'] ?? 0), Number(row?.['dropped'] ?? 0)];
+      const taken = known.get(sink) ?? 0;
       const lag = Number(this.#sql.lag.get(taken)?.['lag']);
-      places.set(sink, { acknowledged: taken, taken, underway: 0, lag, dropped });
+      places.set(sink, { acknowledged: taken, taken, underway: 0, lag });
     }
-    return { bytes: Number(bytes), last: Math.max(Number(last), ...acknowledged), places };
+    return { bytes: Number(bytes), last: Math.max(Number(last), ...known.values()), places };
   }
 
   /** Removes what every sink has acknowledged. */
   #storePlaces(state: State): State {
     const { places } = state;
-    for (const [sink, { acknowledged, dropped }] of places)
-      this.#sql.putSink.run(sink, acknowledged, dropped);
+    for (const [sink, { acknowledged }] of places) this.#sql.putSink.run(sink, acknowledged);
     const done = Math.min(...Array.from(places.values(), ({ acknowledged }) => acknowledged));
     const freed = Number(this.#sql.bytesThrough.get(done)?.['bytes']);
     this.#sql.removeThrough.run(done);
@@ -275,10 +262,8 @@ export class SpoolDatabase extends DatabaseFile {
       if (all.some(([, { acknowledged, taken }]) => position > acknowledged && position <= taken)) continue;
       gone.push(position);
       bytes -= Number(row['bytes']);
-      for (const [sink, { lag, dropped, ...place }] of all) {
-        if (position > place.taken)
-          places.set(sink, { ...place, lag: lag - records, dropped: dropped + records });
-      }
+      for (const [sink, place] of all)
+        if (position > place.taken) places.set(sink, { ...place, lag: place.lag - records });
     }
     for (const position of gone) this.#sql.remove.run(position);
     return this.#storePlaces({ ...state, bytes, places });
@@ -287,14 +272,12 @@ export class SpoolDatabase extends DatabaseFile {
 
 /** A sink's place once the records of another database stand behind those up to `last`. */
 function together(here: SinkPlace, there: SinkPlace, last: number): SinkPlace {
-  const [lag, dropped] = [here.lag + there.lag, here.dropped + there.dropped];
-  if (here.lag > 0) return { ...here, lag, dropped };
-  const [acknowledged, taken] = [last + there.acknowledged, last + there.taken];
-  return { acknowledged, taken, underway: there.underway, lag, dropped };
+  if (here.lag > 0) return { ...here, lag: here.lag + there.lag };
+  return { ...there, acknowledged: last + there.acknowledged, taken: last + there.taken };
 }
 
 /** Records that are stored together: JSON texts with a line's end between two. */
-export interface Chunk {
+interface Chunk {
   readonly text: string;
   /** In UTF-8. */
   readonly bytes: number;
@@ -334,8 +317,9 @@ function statements(db: DatabaseSync) {
     remove: db.prepare('DELETE FROM chunk WHERE position = ?'),
     bytesThrough: db.prepare('SELECT total(bytes) AS bytes FROM chunk WHERE position <= ?'),
     removeThrough: db.prepare('DELETE FROM chunk WHERE position <= ?'),
-    sinks: db.prepare('SELECT name, acknowledged, dropped FROM sink'),
-    putSink: db.prepare('INSERT OR REPLACE INTO sink VALUES (?, ?, ?)'),
+    sinks: db.prepare('SELECT name, acknowledged FROM sink'),
+    // Earlier versions counted in the last column what a sink missed.
+    putSink: db.prepare('INSERT OR REPLACE INTO sink VALUES (?, ?, 0)'),
     removeSink: db.prepare('DELETE FROM sink WHERE name = ?'),
   };
 }

@@ -19,7 +19,7 @@ import type { Clock } from '../../time/clock.ts';
 import type { LogListener } from '../events.ts';
 import { FORGOTTEN, type GroupProgress, type LogBeginning } from '../follower/group.ts';
 import type { LogRecord } from '../record.ts';
-import { type Batch, BATCH_BYTES, chunksOf, type SinkStanding, SpoolDatabase } from './spool-database.ts';
+import { type Batch, BATCH_BYTES, chunksOf, SpoolDatabase } from './spool-database.ts';
 
 /** A later process may use the records' numbers again. They are taken in `epoch`, which is above all that were used. */
 export class EpochOver extends PilotlightError {
@@ -33,7 +33,7 @@ export class EpochOver extends PilotlightError {
   }
 }
 
-export interface SpoolOptions {
+interface SpoolOptions {
   /** STATE_DIR, made if it is missing. Without it, undelivered records end with the process. */
   readonly directory?: string | undefined;
   /** Names of the sinks that read from it. Others are forgotten. */
@@ -157,12 +157,9 @@ export class Spool {
     this.#fromDisk((disk) => disk.progress.remove(source));
   }
 
-  standing(sink: string): SinkStanding {
-    const [disk, memory] = [this.#disk?.place(sink), this.#memory?.place(sink)];
-    return {
-      lag: (disk?.lag ?? 0) + (memory?.lag ?? 0),
-      dropped: (disk?.dropped ?? 0) + (memory?.dropped ?? 0),
-    };
+  /** Records that wait for the sink or are on their way to it. */
+  lag(sink: string): number {
+    return (this.#disk?.place(sink).lag ?? 0) + (this.#memory?.place(sink).lag ?? 0);
   }
 
   close(): void {
@@ -202,9 +199,8 @@ export class Spool {
     }
     if (this.#disk === undefined || this.#path === undefined || !isUnreadable(error)) return;
     for (const sink of this.#options.sinks) {
-      const { lag, underway, dropped } = this.#disk.place(sink);
+      const { lag, underway } = this.#disk.place(sink);
       const records = lag - underway;
-      this.#memory.countDropped(sink, dropped + records);
       if (records > 0) observe({ kind: 'dropped', sink, records, reason: 'corruption' });
     }
     this.#disk.close();

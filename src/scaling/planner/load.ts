@@ -11,7 +11,7 @@ export interface Arrival {
 export type ArrivalStream = AsyncIterable<readonly Arrival[]>;
 
 /** Returns false when it needs no more requests. */
-export type Arrive = (atSeconds: number, work: number) => boolean | void;
+type Arrive = (atSeconds: number, work: number) => boolean | void;
 
 /** A load as plain data whose arrays threads share. */
 export interface SharedLoad {

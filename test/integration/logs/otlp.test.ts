@@ -36,7 +36,7 @@ function pumping(url: string, maxBytes?: number, options: Partial<OtlpSinkOption
   function drained(): Promise<void> {
     return until(async () => {
       await clock.advance(1_000);
-      return spool.standing('otlp').lag === 0;
+      return spool.lag('otlp') === 0;
     });
   }
 

@@ -38,6 +38,15 @@ const idle = (id: number, more: Partial<Worker> = {}): Worker => ({
   ...more,
 });
 
+/** After so many seconds, with one worker or these. */
+async function watching(seconds: number, workers: readonly Worker[] = [idle(1)]): Promise<World> {
+  const world = new World();
+  world.workers = () => workers;
+  await world.start();
+  await world.pass(seconds);
+  return world;
+}
+
 describe('a look', () => {
   test('comes every interval, and what it saw is in view and history', async () => {
     const world = new World();
@@ -71,10 +80,7 @@ describe('a look', () => {
   });
 
   test('that fails leaves a hole, keeps the last sample, and is told', async () => {
-    const world = new World();
-    world.workers = () => [idle(1)];
-    await world.start();
-    await world.pass(20);
+    const world = await watching(20);
     const seen = world.one().sampledAtMs;
     world.workers = () => Promise.reject(new Error('no connection'));
     await world.pass(300);
@@ -91,8 +97,7 @@ describe('a look', () => {
   });
 
   test('comes at once where the interval is another one, and else when it is due', async () => {
-    const world = await new World().start();
-    await world.pass(65);
+    const world = await watching(65, []);
     const settings = { wanted: [{ by: 'all' }], groups: [], intervalMs: 15 * SECOND } as const;
     const asked = world.asked.length;
     world.watch.apply(settings);
@@ -170,10 +175,7 @@ test('looks at many endpoints are spread over time', async () => {
 
 describe('a list of workers that is empty', () => {
   test('for one answer is a fault: no sample, no worker lost', async () => {
-    const world = new World();
-    world.workers = () => [idle(1)];
-    await world.start();
-    await world.pass(31);
+    const world = await watching(31);
     const before = world.one().sample;
     world.workers = () => [];
     await world.pass(15);
@@ -185,10 +187,7 @@ describe('a list of workers that is empty', () => {
   });
 
   test('is none where some of its workers cannot be read', async () => {
-    const world = new World();
-    world.workers = () => [idle(1)];
-    await world.start();
-    await world.pass(16);
+    const world = await watching(16);
     world.unreadableWorkers = 1;
     await world.pass(15);
     expect(world.one()).toMatchObject({ lastError: undefined, sample: { workers: { idle: 1 } } });
@@ -198,15 +197,11 @@ describe('a list of workers that is empty', () => {
   });
 
   test('for two is believed, and so is the first where there were none', async () => {
-    const world = new World();
-    world.workers = () => [idle(1)];
-    await world.start();
-    await world.pass(16);
+    const world = await watching(16);
     world.workers = () => [];
     await world.pass(31);
     expect(world.one()).toMatchObject({ lastError: undefined, sample: { workers: {} } });
-    const none = await new World().start();
-    await none.pass(16);
+    const none = await watching(16, []);
     expect(none.one()).toMatchObject({
       sample: { workers: {}, measures: { load: null, spend_per_hour: 0 } },
     });
@@ -215,10 +210,7 @@ describe('a list of workers that is empty', () => {
 
 describe('workers', () => {
   test('that flicker are what they were until two looks say otherwise', async () => {
-    const world = new World();
-    world.workers = () => [idle(1)];
-    await world.start();
-    await world.pass(31);
+    const world = await watching(31);
     const shown = async (status: string, more: Partial<Worker> = {}) => {
       world.workers = () => [idle(1, { status, ...more })];
       await world.pass(15);
@@ -349,10 +341,7 @@ describe('endpoints', () => {
   });
 
   test('that a list lacks once stay; that it lacks twice are left, and asked about no more', async () => {
-    const world = new World();
-    world.workers = () => [idle(1)];
-    await world.start();
-    await world.pass(16);
+    const world = await watching(16);
     world.endpoints = () => [];
     await world.pass(300);
     expect(world.labels()).toEqual(['chat']);
@@ -429,8 +418,7 @@ describe('endpoints', () => {
   });
 
   test('are neither listed nor looked at after the end', async () => {
-    const world = await new World().start();
-    await world.pass(20);
+    const world = await watching(20, []);
     await world.watch.stop();
     const before = [world.lists, world.asked.length];
     await world.pass(3_600);

@@ -1,6 +1,6 @@
 /**
- * When a group decides, for how many workers, and what it remembers of earlier decisions. Decisions that would repeat the last one
- * are skipped, so that a quiet night costs nothing.
+ * When a group decides, for how many workers, and what it remembers of earlier decisions. Decisions that would
+ * repeat the last one are skipped, so that a quiet night costs nothing.
  */
 import type { ResolvedParameters } from '../../rules/rules.ts';
 import type { PlanSettings } from '../settings.ts';

@@ -43,7 +43,7 @@ export interface GroupObserver {
 /** `suspended`: the group neither starts nor stops workers. `stopped`: all are cold, and it starts none. */
 export type GroupState = 'active' | 'suspended' | 'stopped';
 
-export interface GroupOptions {
+interface GroupOptions {
   readonly parameters: ResolvedParameters;
   readonly settings: PlanSettings;
   readonly observer: GroupObserver;

@@ -267,7 +267,7 @@ function movesFrom(
  * load, and their lateness tells how strict the sample has to be.
  */
 async function findByItsSample(sampled: Trials, whole: Trials, space: SearchSpace): Promise<void> {
-  /** Shares of late requests on the sample: the largest that kept the limit on the whole load, the least that did not. */
+  // Shares of late requests on the sample: the largest that kept the limit on the whole load, and the least that did not.
   let [keeps, breaks] = [0, Infinity];
   let allowed = P99_LATE;
   for (let round = 0; round < ROUNDS && breaks / keeps > NEAR; round += 1) {

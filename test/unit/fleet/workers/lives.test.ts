@@ -61,92 +61,83 @@ function watching(): Watcher {
   return watcher;
 }
 
+type Looks = readonly (
+  | Readonly<Record<number, string>>
+  | readonly [statuses: Readonly<Record<number, string>>, afterMs: number]
+)[];
+
+/** What the last of these looks tells. */
+function toldBy(watcher: Watcher, looks: Looks): readonly FleetEvent[] {
+  let events: readonly FleetEvent[] = [];
+  for (const look of looks) {
+    const [statuses, afterMs] = Array.isArray(look) ? look : [look];
+    events = watcher.look(statuses, afterMs);
+  }
+  return events;
+}
+
+const HOLE_MS = 10 * INTERVAL;
+
 describe('a start', () => {
   test('from nothing takes from when the worker is first seen until it is ready', () => {
     const watcher = watching();
-    expect(watcher.look({ 1: 'creating' })).toEqual([]);
-    expect(watcher.look({ 1: 'loading' })).toEqual([]);
-    expect(watcher.look({ 1: 'model_loading' })).toEqual([]);
+    for (const status of ['creating', 'loading', 'model_loading'])
+      expect(watcher.look({ 1: status })).toEqual([]);
     expect(watcher.look([{ id: 1, status: 'idle', measured_perf: 250 }])).toEqual([
       { kind: 'worker started', endpoint: 'chat', from: 'new', seconds: 45 },
     ]);
     expect(watcher.look({ 1: 'idle' })).toEqual([]);
-    expect(watcher.life(1).changes.map(([status]) => status)).toEqual([
-      'creating',
-      'loading',
-      'model_loading',
-      'idle',
-    ]);
-    expect(watcher.life(1).firstSeenMs).toBe(BEGIN + 2 * INTERVAL);
+    const { changes, firstSeenMs } = watcher.life(1);
+    expect(changes.map(([status]) => status)).toEqual(['creating', 'loading', 'model_loading', 'idle']);
+    expect(firstSeenMs).toBe(BEGIN + 2 * INTERVAL);
   });
 
-  test('from cold takes from when the worker is no longer stopped', () => {
+  test.each<[string, Looks, Partial<Extract<FleetEvent, { kind: 'worker started' }>>]>([
+    [
+      'from cold takes from when the worker is no longer stopped',
+      [{ 1: 'stopped' }, { 1: 'STARTING' }, { 1: 'Idle' }],
+      { from: 'cold', seconds: 15 },
+    ],
+    [
+      'from cold that no look saw took about half the time between two looks',
+      [{ 1: 'stopped' }, { 1: 'idle' }],
+      { from: 'cold', seconds: 7.5 },
+    ],
+    [
+      'goes on through a status that nobody knows',
+      [{ 1: 'loading' }, { 1: 'thinking' }, { 1: 'loading' }, { 1: 'idle' }],
+      { from: 'new', seconds: 45 },
+    ],
+    [
+      'that ends in a hole is not timed; one that a hole lies within is',
+      [{ 1: 'loading', 2: 'loading' }, [{ 1: 'idle', 2: 'loading' }, 600_000], { 1: 'idle', 2: 'idle' }],
+      { seconds: 615 },
+    ],
+  ])('%s', (_, looks, started) => {
+    expect(toldBy(watching(), looks)).toMatchObject([{ kind: 'worker started', ...started }]);
+  });
+
+  test.each<[string, Looks]>([
+    ['begins in a hole', [[{ 1: 'loading' }, HOLE_MS], { 1: 'idle' }]],
+    ['from cold begins and ends in a hole', [{ 1: 'stopped' }, [{ 1: 'idle' }, HOLE_MS]]],
+    ['from cold begins in a hole', [{ 1: 'stopped' }, [{ 1: 'starting' }, HOLE_MS], { 1: 'idle' }]],
+    ['is over when the worker is first seen: it may be an old one', [{ 1: 'idle' }]],
+    ['fails', [{ 1: 'loading' }, { 1: 'error' }, { 1: 'loading' }, { 1: 'idle' }]],
+    ['ends cold', [{ 1: 'loading' }, { 1: 'stopped' }]],
+    [
+      'is that of a ready worker that is rebooted or updated',
+      ['idle', 'update_ready', 'update_rebooting', 'update_starting', 'idle'].map((status) => ({
+        1: status,
+      })),
+    ],
+  ])('that %s is not timed', (_, looks) => {
     const watcher = watching();
-    watcher.look({ 1: 'stopped' });
-    watcher.look({ 1: 'STARTING' });
-    expect(watcher.look({ 1: 'Idle' })).toMatchObject([
-      { kind: 'worker started', from: 'cold', seconds: 15 },
-    ]);
+    expect(toldBy(watcher, looks)).toEqual([]);
+    expect(watcher.life(1).start).toBeUndefined();
   });
 
-  test('from cold that no look saw took about half the time between two looks', () => {
-    const watcher = watching();
-    watcher.look({ 1: 'stopped' });
-    expect(watcher.look({ 1: 'idle' })).toMatchObject([
-      { kind: 'worker started', from: 'cold', seconds: 7.5 },
-    ]);
-  });
-
-  test('goes on through a status that nobody knows', () => {
-    const watcher = watching();
-    watcher.look({ 1: 'loading' });
-    watcher.look({ 1: 'thinking' });
-    watcher.look({ 1: 'loading' });
-    expect(watcher.look({ 1: 'idle' })).toMatchObject([{ from: 'new', seconds: 45 }]);
-  });
-
-  test('is not timed where nobody saw it begin: at the first look, or in a hole', () => {
-    const first = new Watcher();
-    first.look({ 1: 'loading' });
-    expect(first.look({ 1: 'idle' })).toEqual([]);
-
-    const hole = watching();
-    hole.look({ 2: 'loading' }, 10 * INTERVAL);
-    expect(hole.look({ 2: 'idle' })).toEqual([]);
-    hole.look({ 2: 'stopped' });
-    expect(hole.look({ 2: 'idle' }, 10 * INTERVAL)).toEqual([]);
-    hole.look({ 2: 'stopped' });
-    hole.look({ 2: 'starting' }, 10 * INTERVAL);
-    expect(hole.look({ 2: 'idle' })).toEqual([]);
-  });
-
-  test('that ends in a hole is not timed; one that a hole lies within is', () => {
-    const watcher = watching();
-    watcher.look({ 1: 'loading', 2: 'loading' });
-    watcher.look({ 1: 'idle', 2: 'loading' }, 600_000);
-    expect(watcher.look({ 1: 'idle', 2: 'idle' })).toMatchObject([{ seconds: 615 }]);
-  });
-
-  test('is none where a worker is seen ready at once: it may be an old one', () => {
-    expect(watching().look({ 1: 'idle' })).toEqual([]);
-  });
-
-  test('that fails, or ends cold, is none', () => {
-    const watcher = watching();
-    watcher.look({ 1: 'loading', 2: 'loading' });
-    watcher.look({ 1: 'error', 2: 'stopped' });
-    watcher.look({ 1: 'loading', 2: 'stopped' });
-    expect(watcher.look({ 1: 'idle', 2: 'stopped' })).toEqual([]);
-    expect(watcher.life(2).start).toBeUndefined();
-  });
-
-  test('is none where a ready worker is rebooted or updated', () => {
-    const watcher = watching();
-    watcher.look({ 1: 'idle' });
-    watcher.look({ 1: 'update_ready' });
-    watcher.look({ 1: 'update_rebooting' });
-    watcher.look({ 1: 'update_starting' });
-    expect(watcher.look({ 1: 'idle' })).toEqual([]);
+  test('is not timed where it began before the first look', () => {
+    expect(toldBy(new Watcher(), [{ 1: 'loading' }, { 1: 'idle' }])).toEqual([]);
   });
 });
 

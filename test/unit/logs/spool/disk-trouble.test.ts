@@ -1,14 +1,19 @@
-/** A STATE_DIR that is full, read-only, in use, damaged or gone for a while: real file systems. */
+/**
+ * A STATE_DIR that is full, read-only, in use, damaged or gone for a while, and a file of an older version: real file
+ * systems.
+ */
 import { readdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect } from 'vitest';
 import { EpochOver } from '../../../../src/logs/spool/spool.ts';
 import * as fc from '../../../support/fast-check.ts';
 import { test } from '../../../support/log-folder.ts';
-import { LogPolls } from '../../../support/log-polls.ts';
+import { linesOf, LogPolls } from '../../../support/log-polls.ts';
 import { numbers, progressAt, record, recordsFrom } from '../../../support/log-records.ts';
 import { alter, NOW, openSpool, SOURCE, TakingSinks } from '../../../support/log-spool.ts';
 import { describeOnSmallDisk, smallDisk } from '../../../support/small-disk.ts';
+import { DatabaseSync } from 'node:sqlite';
+import { LogService } from '../../../support/log-service.ts';
 
 const large = (seq: number) => record(seq, `line ${seq} ${'x'.repeat(2_000)}`);
 const fileIn = (folder: string): string => join(folder, 'spool.sqlite');
@@ -73,7 +78,7 @@ describeOnSmallDisk('a disk', () => {
         expect(opened.spool.durable).toBe(true);
         for (const sink of SINKS) {
           const got = [...(taking.got.get(sink) ?? []), ...opened.drain(sink)];
-          expect(opened.spool.standing(sink)).toEqual({ lag: 0, dropped: 0 });
+          expect([opened.spool.lag(sink), opened.dropped(sink)]).toEqual([0, 0]);
           expect(got.toSorted((one, other) => one - other)).toEqual(numbers(1, seq + 1));
         }
         opened.spool.close();
@@ -97,7 +102,7 @@ describeOnSmallDisk('a disk', () => {
     // What SQLite has in its files already has room for some more.
     while (spool.durable === true) appendMore();
     appendMore();
-    expect([kinds(), spool.standing('stdout')]).toEqual([['spool in memory'], { lag: last, dropped: 0 }]);
+    expect([kinds(), spool.lag('stdout')]).toEqual([['spool in memory'], last]);
     expect(spool.progress(SOURCE)).toEqual(inEpoch(NOW, last));
     expect(() => spool.append(SOURCE, [], inEpoch(NOW - 1, last))).toThrow(EpochOver);
     const early = drain('stdout', 2);
@@ -149,7 +154,7 @@ describeOnSmallDisk('a disk', () => {
 
   test('that is full when the spool on it turns out unreadable: set aside once, and memory goes on', async () => {
     using disk = smallDisk(65_536);
-    const { spool, events, kinds, drain, append, wait } = await openSpool(disk.path);
+    const { spool, events, kinds, dropped, drain, append, wait } = await openSpool(disk.path);
     append(numbers(1, 3_000).map(large), progressAt(3_000));
     disk.fill();
     damage(disk.path);
@@ -169,11 +174,7 @@ describeOnSmallDisk('a disk', () => {
     disk.free();
     wait();
     append([record(9_001)], progressAt(9_001));
-    expect([spool.durable, drain(), spool.standing('stdout').dropped]).toEqual([
-      true,
-      [9_001],
-      3_000 - early.length,
-    ]);
+    expect([spool.durable, drain(), dropped('stdout')]).toEqual([true, [9_001], 3_000 - early.length]);
     expect(kinds().filter((kind) => kind === 'spool set aside')).toHaveLength(1);
     expect(readdirSync(disk.path).filter((name) => /corrupt-[^-]+-[^-]+-[^-]+$/.test(name))).toHaveLength(1);
   });
@@ -275,7 +276,7 @@ describe('a file', () => {
     'that is %s while it runs: it says so, counts what waited, and begins a new one',
     async ([what, spoil], { folder }) => {
       const directory = join(folder, 'state');
-      const { spool, events, kinds, append, drain, wait } = await openSpool(directory);
+      const { spool, events, kinds, dropped, append, drain, wait } = await openSpool(directory);
       // More than SQLite keeps in memory, where it would not notice.
       append(numbers(1, 3_000).map(large), progressAt(3_000));
       const underway = spool.take('stdout')?.count ?? 0;
@@ -287,7 +288,7 @@ describe('a file', () => {
       append(recordsFrom(3_001, 2), progressAt(3_002));
       wait();
       const lost = 3_000 - underway;
-      expect(spool.standing('stdout')).toEqual({ lag: 2, dropped: lost });
+      expect([spool.lag('stdout'), dropped('stdout')]).toEqual([2, lost]);
       spool.acknowledge('stdout');
       expect([drain(), spool.durable]).toEqual([[3_001, 3_002], true]);
       const reasons = ['spool in memory', 'spool on disk again'];
@@ -322,3 +323,64 @@ describe('a file', () => {
     expect([drain(), spool.durable]).toEqual([[6, 7], true]);
   });
 });
+
+const LINES = Array.from({ length: 500 }, (_, index) => `line ${index % 70}`);
+
+/** As a version wrote it, through the same lines; the last two are not delivered. */
+function writeOld(version: number, path: string): void {
+  using db = new DatabaseSync(path);
+  const ofStream = 'workergroup_id INTEGER, level TEXT, ordinal INTEGER';
+  const rows = `${ofStream}, lines INTEGER NOT NULL`;
+  const key = 'PRIMARY KEY (workergroup_id, level, ordinal)';
+  db.exec(`
+    CREATE TABLE record (position INTEGER PRIMARY KEY, bytes INTEGER NOT NULL, body TEXT NOT NULL) STRICT;
+    CREATE TABLE sink (name TEXT PRIMARY KEY, acknowledged INTEGER NOT NULL, dropped INTEGER NOT NULL) STRICT;
+    CREATE TABLE progress (workergroup_id INTEGER PRIMARY KEY, body TEXT NOT NULL) STRICT;
+    CREATE TABLE window_line (${ofStream}, line TEXT NOT NULL, ${key}) STRICT, WITHOUT ROWID;
+    CREATE TABLE loss (epoch INTEGER NOT NULL) STRICT;
+    ${version >= 2 ? `CREATE TABLE window_block (${rows}, packed BLOB NOT NULL, ${key}) STRICT;` : ''}
+    PRAGMA user_version = ${version};
+    INSERT INTO sink VALUES ('stdout', 498, 5);
+    INSERT INTO loss VALUES (2);
+  `);
+  const waiting = db.prepare('INSERT INTO record VALUES (?, 300, ?)');
+  for (const seq of [499, 500]) waiting.run(seq, JSON.stringify(record(seq, LINES[seq - 1])));
+  const progress = {
+    epoch: 4,
+    seq: 500,
+    time: 5,
+    bytesPerLine: 10,
+    linesPerSecond: 0,
+    streams: { '': { from: 0, endsLines: true } },
+  };
+  db.prepare('INSERT INTO progress VALUES (7, ?)').run(JSON.stringify(progress));
+  const line = db.prepare("INSERT INTO window_line VALUES (7, '', ?, ?)");
+  for (const [index, text] of LINES.entries()) line.run(index, text);
+}
+
+test.for([1, 2])(
+  'a file of version %i goes on, and a reset marks that its lines come again',
+  async (version, { folder }) => {
+    writeOld(version, join(folder, 'spool.sqlite'));
+    const log = new LogService();
+    log.writeLines(LINES);
+    for (let run = 0; run < 2; run++) {
+      const { spool, events, drain } = await openSpool(folder);
+      expect([events, spool.lag('stdout')]).toEqual([[], run === 0 ? 2 : 0]);
+      expect(drain()).toEqual(run === 0 ? [499, 500] : []);
+      const polls = new LogPolls(spool.beginning(SOURCE));
+      log.writeLines([`new ${run}`]);
+      const records = polls.poll((tail) => log.answer(tail));
+      if (run === 0) {
+        expect(records[0]).toMatchObject({ seq: 1, gap: { reason: 'reset' } });
+        expect(records[0]?.epoch).toBeGreaterThan(4);
+        expect(linesOf(records)).toEqual(log.lines);
+      } else {
+        expect(records).toMatchObject([{ seq: 503, line: 'new 1' }]);
+      }
+      spool.append(SOURCE, records, polls.state.progress);
+      expect(drain()).toHaveLength(records.length);
+      spool.close();
+    }
+  },
+);

@@ -7,10 +7,16 @@ import { fixedPool, groups } from '../../../../support/plans.ts';
 import type { Observation } from '../../../../../src/scaling/planner/model/control-loop.ts';
 import * as fc from '../../../../support/fast-check.ts';
 
+/** With its first workers. */
+function placed(...given: Parameters<typeof modelOf>) {
+  const made = modelOf(...given);
+  made.model.place();
+  return made;
+}
+
 describe('a worker', () => {
   test('that dies loses what it had not done, and the group replaces it at its next decision', () => {
-    const { model, observer } = modelOf({ ...fixedPool(1, 10) }, { controlSeconds: 5 });
-    model.place();
+    const { model, observer } = placed({ ...fixedPool(1, 10) }, { controlSeconds: 5 });
     model.arrive(1, 100);
     model.advance(3);
     model.put('none', { place: 0 });
@@ -29,11 +35,10 @@ describe('a worker', () => {
   });
 
   test('that dies on its way leaves the others on theirs', () => {
-    const { model } = modelOf(
+    const { model } = placed(
       { ...fixedPool(3, 10), cold_workers: 3 },
       { controlSeconds: 1000, initialWorkers: 0 },
     );
-    model.place();
     for (const place of [0, 1, 2]) model.put('starting', { place });
     model.advance(4);
     model.put('none', { place: 1 });
@@ -58,8 +63,7 @@ describe('a worker', () => {
   });
 
   test('that errs is back after its time, and what comes meanwhile waits for it', () => {
-    const { model, observer } = modelOf(fixedPool(1, 10), { controlSeconds: 1000 });
-    model.place();
+    const { model, observer } = placed(fixedPool(1, 10), { controlSeconds: 1000 });
     model.arrive(0, 100);
     model.advance(2);
     model.put('starting', { place: 0, readyAt: 9 });
@@ -69,8 +73,7 @@ describe('a worker', () => {
   });
 
   test('that somebody else stops or starts does so at once', () => {
-    const { model } = modelOf({ ...fixedPool(2, 10), cold_workers: 2 }, { controlSeconds: 1000 });
-    model.place();
+    const { model } = placed({ ...fixedPool(2, 10), cold_workers: 2 }, { controlSeconds: 1000 });
     model.put('cold', { place: 1 });
     expect(model.workers).toMatchObject({ hot: 1, cold: 1 });
     model.put('starting', { place: 1 });
@@ -91,16 +94,14 @@ describe('a worker', () => {
 
 describe('max_workers', () => {
   test('raised, more are made at the next decision', () => {
-    const { model } = modelOf(fixedPool(1, 10));
-    model.place();
+    const { model } = placed(fixedPool(1, 10));
     model.setParameters(resolveDefaults(fixedPool(4, 10)));
     model.advance(25);
     expect(model.workers.hot).toBe(4);
   });
 
   test('of 0 leaves none', () => {
-    const { model } = modelOf(fixedPool(3, 10));
-    model.place();
+    const { model } = placed(fixedPool(3, 10));
     model.advance(6);
     model.setParameters({ ...resolveDefaults(fixedPool(3, 10)), max_workers: 0 });
     model.advance(15);
@@ -110,8 +111,7 @@ describe('max_workers', () => {
 
 describe('a group that is', () => {
   test('suspended starts and stops nobody, and its workers go on', () => {
-    const { model, observer } = modelOf({ cold_workers: 4, max_workers: 4 }, { initialWorkers: 1 });
-    model.place();
+    const { model, observer } = placed({ cold_workers: 4, max_workers: 4 }, { initialWorkers: 1 });
     model.setState('suspended');
     model.arrive(1, 10_000);
     model.advance(600);
@@ -122,8 +122,7 @@ describe('a group that is', () => {
   });
 
   test('stopped has only cold workers once they have done what they had, and starts again at once', () => {
-    const { model } = modelOf({ ...fixedPool(2, 10), cold_workers: 2 });
-    model.place();
+    const { model } = placed({ ...fixedPool(2, 10), cold_workers: 2 });
     model.arrive(0, 200);
     model.setState('stopped');
     expect(model.workers).toMatchObject({ hot: 1, cold: 1 });
@@ -141,8 +140,7 @@ describe('a group that is', () => {
 
 describe('a request', () => {
   test('has a name, under which it is told who takes it and until when', () => {
-    const { model, observer } = modelOf({ ...fixedPool(1, 10), max_queue_time: 5 });
-    model.place();
+    const { model, observer } = placed({ ...fixedPool(1, 10), max_queue_time: 5 });
     model.arrive(0, 100, 1);
     model.arrive(0, 20, 2);
     expect(observer.of('taken')).toEqual([[1, 100, 0, 10]]);
@@ -151,8 +149,7 @@ describe('a request', () => {
   });
 
   test('whose client has gone is not served', () => {
-    const { model, observer } = modelOf({ ...fixedPool(1, 10), max_queue_time: 0 });
-    model.place();
+    const { model, observer } = placed({ ...fixedPool(1, 10), max_queue_time: 0 });
     for (const name of [1, 2, 3]) model.arrive(0, 10, name);
     observer.gone.add(2);
     model.advance(10);
@@ -262,11 +259,10 @@ describe('the most workers that there were', () => {
   });
 
   test('counts those that are hot once they have started, and none that are on their way', () => {
-    const { model } = modelOf(
+    const { model } = placed(
       { ...fixedPool(2, 10), cold_workers: 2 },
       { controlSeconds: 5, initialWorkers: 0 },
     );
-    model.place();
     expect(model.totals.peak).toEqual({ hot: 0, total: 2 });
     model.advance(14.9);
     expect(model.totals.peak.hot).toBe(0);
@@ -306,8 +302,7 @@ describe('beyond a lower max_workers', () => {
   });
 
   test('of those that work the one that is done first drains, and is gone at the decision after it', () => {
-    const { model, observer } = modelOf(fixedPool(4, 10), { controlSeconds: 5 });
-    model.place();
+    const { model, observer } = placed(fixedPool(4, 10), { controlSeconds: 5 });
     model.advance(1);
     for (const [index, work] of [200, 300, 90, 400].entries()) model.arrive(1, work, index + 1);
     const [, , , [, , place] = []] = [[], ...observer.of('taken')];
@@ -321,11 +316,10 @@ describe('beyond a lower max_workers', () => {
 });
 
 test('clients that have waited too long go at the next decision, first come first gone', () => {
-  const { model, observer } = modelOf(
+  const { model, observer } = placed(
     { cold_workers: 0, max_workers: 1 },
     { controlSeconds: 5, giveUpSeconds: 8, startSeconds: 100 },
   );
-  model.place();
   model.arrive(1, 10, 1);
   model.arrive(2, 20, 2);
   model.arrive(7, 30, 3);
@@ -381,8 +375,7 @@ describe('a group that nothing happens to', () => {
   }, 60_000);
 
   test('passes a year in no time', () => {
-    const { model, observer } = modelOf({ inactivity_timeout: 86_400, cold_workers: 2 });
-    model.place();
+    const { model, observer } = placed({ inactivity_timeout: 86_400, cold_workers: 2 });
     model.arrive(10, 100);
     model.advance(365 * 86_400);
     expect(observer.of('until').length).toBeLessThan(2_000);

@@ -9,8 +9,15 @@ import {
   type SearchResult,
   type SearchStep,
 } from '../../../../../src/scaling/planner/search/search.ts';
-import { pointOf, searchSpace, SEARCH_AXES } from '../../../../../src/scaling/planner/search/search-space.ts';
+import {
+  frontierOf,
+  pointOf,
+  SEARCH_AXES,
+  searchSpace,
+  spreadOver,
+} from '../../../../../src/scaling/planner/search/search-space.ts';
 import { requests, scenarioOf } from '../../../../support/plans.ts';
+import { candidate } from '../../../../support/given-plan.ts';
 
 const { parameters: base, settings } = scenarioOf({ max_workers: 12 });
 const load = RecordedLoad.of(
@@ -102,4 +109,53 @@ describe('a search', () => {
     expect(result.tried.length).toBeGreaterThan(1);
     expect(result.best?.cold_workers).toBeLessThanOrEqual(2);
   });
+});
+
+const GIVEN = { ...resolveDefaults({}), max_workers: 4, cold_workers: 1, target_util: 0.82, min_load: 0 };
+
+function spaceOf(over: Partial<typeof GIVEN> = {}, performance = { least: 100, most: 100 }) {
+  return searchSpace({ ...GIVEN, ...over }, performance);
+}
+
+describe('the values of an axis', () => {
+  test('are those that people write, the given one among them', () => {
+    const { target_util, cold_mult, cold_workers } = spaceOf();
+    expect(target_util).toEqual([
+      0.3, 0.35, 0.4, 0.45, 0.5, 0.55, 0.6, 0.65, 0.7, 0.75, 0.8, 0.82, 0.85, 0.9, 0.95, 1,
+    ]);
+    expect(cold_mult).toEqual([1, 1.25, 1.5, 1.75, 2, 2.5, 3, 4]);
+    expect(cold_workers).toEqual([0, 1, 2, 3, 4]);
+  });
+
+  test('of min_load go from a quarter of a worker to all of them, each some 15% above the last', () => {
+    const { min_load } = spaceOf();
+    expect([min_load[0], min_load[1], min_load.at(-1)]).toEqual([0, 25, 400]);
+    expect(min_load).toHaveLength(22);
+    for (const [index, value] of min_load.slice(2).entries()) {
+      const ratio = value / (min_load[index + 1] ?? 0);
+      expect([ratio > 1.13, ratio < 1.16]).toEqual([true, true]);
+    }
+    const differing = spaceOf({}, { least: 80, most: 120 }).min_load;
+    expect([differing[1], differing.at(-1)]).toEqual([20, 480]);
+  });
+
+  test('of many workers are round ones', () => {
+    expect(spaceOf({ max_workers: 123 }).cold_workers).toEqual([
+      0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 14, 16, 18, 20, 25, 30, 35, 40, 45, 50, 60, 70, 80, 90, 100, 120,
+      123,
+    ]);
+  });
+});
+
+test('spreads over a list with both ends, as far as it goes', () => {
+  expect(spreadOver([1, 2, 3], 5)).toEqual([1, 2, 3]);
+  expect(spreadOver([1, 2, 3], 3)).toEqual([1, 2, 3]);
+  expect(spreadOver([1, 2, 3, 4], 2)).toEqual([1, 4]);
+  expect(spreadOver([...Array.from({ length: 101 }).keys()], 5)).toEqual([0, 25, 50, 75, 100]);
+});
+
+test('the frontier has what no other beats in both cost and p99, cheapest first', () => {
+  const all = [candidate(4, 9), candidate(3, 3), candidate(1, 5), candidate(1, 4), candidate(2, 4)];
+  expect(frontierOf(all)).toEqual([candidate(1, 4), candidate(3, 3)]);
+  expect(frontierOf([])).toEqual([]);
 });

@@ -1,6 +1,15 @@
 /** What becomes of one batch, by what a receiver answers; what a pump makes of it is in test/integration/logs/otlp.test.ts. */
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
-import { otlpSink, type OtlpSinkOptions } from '../../../../src/logs/sinks/otlp.ts';
+import {
+  acceptanceOf,
+  busy,
+  isAccepted,
+  isRefusal,
+  messageOf,
+  otlpSink,
+  type OtlpSinkOptions,
+  type ReceiverAnswer,
+} from '../../../../src/logs/sinks/otlp.ts';
 import { SinkBusy, type Sink } from '../../../../src/logs/sinks/sink.ts';
 import { batchOf, NEVER, numbers, recordsFrom } from '../../../support/log-records.ts';
 import { startOtlpReceiver, type OtlpReceiver } from '../../../support/otlp-receiver.ts';
@@ -156,4 +165,73 @@ test('an end that is signalled ends a request, and says nothing of the receiver'
   await expect(written).rejects.toThrow('the end');
   await sink.write(batch, NEVER);
   expect(sizes()).toEqual([8, 8]);
+});
+
+function answer(status: number, type = 'application/x-protobuf', body: string | Buffer = ''): ReceiverAnswer {
+  return { status, headers: { 'content-type': type }, body: Buffer.from(body) };
+}
+
+const CHECK = 'check PILOTLIGHT_OTLP_ENDPOINT and PILOTLIGHT_OTLP_HEADERS';
+
+describe('an answer by its status', () => {
+  test.each([
+    [200, 'taken'],
+    [204, 'taken'],
+    [302, 'a person'],
+    [400, 'refused'],
+    [404, 'a person'],
+    [408, 'time'],
+    [413, 'refused'],
+    [422, 'refused'],
+    [429, 'time'],
+    [503, 'time'],
+  ] as const)('%i waits for, or is: %s', (status, meaning) => {
+    const given = answer(status);
+    expect(isRefusal(given)).toBe(meaning === 'refused');
+    expect(isAccepted(given)).toBe(meaning === 'taken');
+    if (meaning === 'taken') {
+      expect(acceptanceOf(given, 3)).toEqual({ rejected: 0 });
+      return;
+    }
+    expect(() => acceptanceOf(given, 3)).toThrow(`the receiver answered ${status}`);
+    const { advice, actor, message } = busy(given);
+    expect(advice).toBe(meaning === 'time' ? undefined : CHECK);
+    expect(actor).toBe(meaning === 'time' ? 'service' : 'user');
+    expect(message).toBe(`the receiver answered ${status}${meaning === 'time' ? '' : `; ${CHECK}`}`);
+  });
+});
+
+describe('a part that is rejected', () => {
+  test.each([
+    ['5', 3],
+    ['3', 3],
+    ['1', 1],
+    [2, 2],
+    [-1, 0],
+    ['many', 0],
+    [null, 0],
+  ])('is %j of 3: %i', (rejectedLogRecords, rejected) => {
+    const body = JSON.stringify({ partialSuccess: { rejectedLogRecords, errorMessage: 'why' } });
+    expect(acceptanceOf(answer(200, 'application/json', body), 3).rejected).toBe(rejected);
+  });
+
+  test('without a reason is said so', () => {
+    const body = JSON.stringify({ partialSuccess: { rejectedLogRecords: 1 } });
+    expect(acceptanceOf(answer(200, 'application/json', body), 3)).toEqual({
+      rejected: 1,
+      message: 'the receiver gave no reason',
+    });
+  });
+});
+
+describe('what a receiver answered', () => {
+  test.each([
+    ['text/plain', ' too many \n', 'the receiver answered 400: too many'],
+    ['application/json', '{"a":1}', 'the receiver answered 400: {"a":1}'],
+    ['application/x-protobuf', 'bytes', 'the receiver answered 400'],
+    ['text/plain', '  ', 'the receiver answered 400'],
+    ['text/plain', 'x'.repeat(300), `the receiver answered 400: ${'x'.repeat(200)}`],
+  ])('as %s is %j', (type, body, message) => {
+    expect(messageOf(answer(400, type, body))).toBe(message);
+  });
 });
