@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import { redactedSettings } from '../../config/secrets.ts';
-import { LOG_LEVELS } from '../../config/types/value-types.ts';
+import { LOG_LEVELS } from '../../config/value-types.ts';
 import type { DaemonMessage, HeartMessage, Link } from '../../heartbeat/process/link/link.ts';
 import type { ReloadResult } from '../services/heartbeats.ts';
 import type { CurrentSettings, Reloading } from '../services/reloading.ts';

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { readBody } from '../../wire/body.ts';
-import type { AdminAddress } from '../../config/types/addresses.ts';
+import type { AdminAddress } from '../../config/addresses.ts';
 import type { Redaction } from '../../contract/text/redaction.ts';
 import { CONNECTION_TIMES, Connections } from './connections.ts';
 import { refusalOfForeign } from './access.ts';

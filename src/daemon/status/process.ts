@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import type { QueueView } from '../../client/request-queue.ts';
 import { describeProblem, isError, type ConfigProblem } from '../../config/problem.ts';
-import { withoutCredentials } from '../../config/types/addresses.ts';
+import { withoutCredentials } from '../../config/addresses.ts';
 import type { Report } from '../../heartbeat/process/link/link.ts';
 import { APP_STATES, type AppSnapshot } from '../../heartbeat/view/snapshot.ts';
 import { LIFECYCLE_STATES } from '../process/lifecycle.ts';

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { loadConfig } from '../../../src/config/load.ts';
 import { describeProblem } from '../../../src/config/problem.ts';
 import { redactedSettings } from '../../../src/config/secrets.ts';
-import { withoutCredentials } from '../../../src/config/types/addresses.ts';
+import { withoutCredentials } from '../../../src/config/addresses.ts';
 import { prefixed } from '../../support/settings.ts';
 
 const MINIMAL = { PILOTLIGHT_API_KEY: 'key', PILOTLIGHT_BASE_URL: 'https://console.example.com' };

@@ -1,5 +1,5 @@
 /** The heart's log, as pino would write it. This process loads little, and waits for no slow stderr. */
-import { LOG_LEVELS, type LogLevel } from '../../../config/types/value-types.ts';
+import { LOG_LEVELS, type LogLevel } from '../../../config/value-types.ts';
 import type { Redaction } from '../../../contract/text/redaction.ts';
 import type { Stderr } from './stderr.ts';
 import type { FindingType } from '../../discovery/resolve.ts';

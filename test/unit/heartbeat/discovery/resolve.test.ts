@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { deploymentList } from '../../../../src/config/types/wanted.ts';
+import { deploymentList } from '../../../../src/config/value-types.ts';
 import { NOTHING_KNOWN, learnList, type Told } from '../../../../src/heartbeat/discovery/knowledge.ts';
 import { resolve, type TimingSettings } from '../../../../src/heartbeat/discovery/resolve.ts';
 import { Selection, type Wanted } from '../../../../src/heartbeat/discovery/wanted.ts';
