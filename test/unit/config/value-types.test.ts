@@ -79,6 +79,7 @@ test.each<[type: ValueType<unknown>, text: string, value: unknown]>([
   [redisUrl, 'http://r', undefined],
   [redisPrefix, 'a:b-c.d/e_', 'a:b-c.d/e_'],
   [redisPrefix, '{a}', undefined],
+  [redisPrefix, 'with space', undefined],
   [redisPrefix, 'a'.repeat(64), 'a'.repeat(64)],
   [redisPrefix, 'a'.repeat(65), undefined],
   [endpointList, 'all', [{ by: 'all' }]],
