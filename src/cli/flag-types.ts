@@ -2,7 +2,7 @@
 import { InvalidArgumentError, Option, type Command } from 'commander';
 import { LONGEST_MS } from '../client/retry.ts';
 import { localToken, localUrl } from '../config/command-settings.ts';
-import { parseDuration } from '../config/types/value-types.ts';
+import { parseDuration } from '../config/value-types.ts';
 import { InputError, type Console } from './console.ts';
 import type { DaemonAddress } from './fleet/daemon.ts';
 

@@ -1,10 +1,9 @@
-import { placed, withEnvFile } from './env-file.ts';
+import { placed, withEnvFile, loadValues, type Environment } from './values.ts';
 import { readTextPatiently } from './files.ts';
 import { OPTIONS, PREFIX, type Option, type Settings, type ValuesOf } from './options.ts';
 import { networkProblems } from './other-variables.ts';
 import { configError, describeProblem, isError, type ConfigProblem } from './problem.ts';
-import type { AdminAddress, ListenAddress } from './types/addresses.ts';
-import { loadValues, type Environment } from './values.ts';
+import type { AdminAddress, ListenAddress } from './addresses.ts';
 
 export interface Connection extends Pick<Settings, 'baseUrl'> {
   readonly apiKey?: string;

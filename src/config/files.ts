@@ -1,4 +1,3 @@
-import { PilotlightError } from '../contract/pilotlight-error.ts';
 import { readFileSync, statSync, type Stats } from 'node:fs';
 import { readSlowFile, statSlowFile } from '../client/slow-file.ts';
 
@@ -11,7 +10,7 @@ export interface FileState {
 export interface ReadFile {
   (path: string): string;
   readonly stat?: (path: string) => FileState | undefined;
-  /** Blocks this thread. Without it, a file that is being written is an error. */
+  /** Blocks this thread. Without it, a file that is being written is not read. */
   readonly pause?: (ms: number) => void;
 }
 
@@ -49,21 +48,12 @@ export const readTextPatiently: ReadFile = Object.assign((path: string) => readT
   pause: (ms: number) => void Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms),
 });
 
-export class UnfinishedFileError extends PilotlightError {
-  readonly code = 'unfinished_file';
-  readonly actor = 'user';
-
-  constructor() {
-    super('changed just now, and the last line has no line end: it may still be being written');
-  }
-}
-
 /** Many tools omit the last line end, so an unchanged file counts as complete after this time. */
 const SETTLED_AFTER_MS = 1_000;
 const MOST_WAITS = 5;
 
-/** @throws UnfinishedFileError; what `readFile` throws. */
-export function readComplete(path: string, readFile: ReadFile): string {
+/** Undefined: it may still be being written. @throws what `readFile` throws. */
+export function readComplete(path: string, readFile: ReadFile): string | undefined {
   for (let waits = 0; ; waits += 1) {
     const text = readFile(path);
     // After the text: a change between the two may be missing in the text.
@@ -72,7 +62,7 @@ export function readComplete(path: string, readFile: ReadFile): string {
     const ageMs = Date.now() - state.mtimeMs;
     // A change in the future: the clock was set back.
     if (ageMs < 0 || ageMs >= SETTLED_AFTER_MS) return text;
-    if (readFile.pause === undefined || waits === MOST_WAITS) throw new UnfinishedFileError();
+    if (readFile.pause === undefined || waits === MOST_WAITS) return undefined;
     readFile.pause(SETTLED_AFTER_MS - ageMs);
   }
 }

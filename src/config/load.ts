@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { checkEndpointGroups, type CheckedGroup } from '../scaling/rules/check.ts';
 import { gotInWords } from '../scaling/rules/rules.ts';
 import { isSchedule } from '../watch/job.ts';
-import { exposedSecrets, placed, withEnvFile } from './env-file.ts';
+import { exposedSecrets, placed, withEnvFile, loadValues, type Environment } from './values.ts';
 import { overFiles, readTextPatiently, type ReadFile } from './files.ts';
 import { loadHeartFrom } from './load-heart.ts';
 import {
@@ -22,8 +22,7 @@ import {
 import { plainHttpProblems } from './other-variables.ts';
 import { configError, type ConfigProblem } from './problem.ts';
 import { credentialHeaders } from './secrets.ts';
-import { valueType, type ValueProblem, type ValueType } from './types/value-types.ts';
-import { loadValues, type Environment } from './values.ts';
+import { valueType, type ValueProblem, type ValueType } from './value-types.ts';
 
 export interface LoadedConfig {
   /** Undefined if the heart has none. A feature that is off has the values that switch it off. */
@@ -66,14 +65,14 @@ function findingsOf({ findings }: CheckedGroup, index: number): ValueProblem[] {
   });
 }
 
-const OPTIONS: Readonly<Record<DaemonKey, Option>> = {
+const CHECKED_OPTIONS: Readonly<Record<DaemonKey, Option>> = {
   ...DAEMON_OPTIONS,
   endpointGroups: { ...DAEMON_OPTIONS.endpointGroups, type: endpointGroupList },
   maintenanceSchedule: { ...DAEMON_OPTIONS.maintenanceSchedule, type: schedule },
   instancesSchedule: { ...DAEMON_OPTIONS.instancesSchedule, type: schedule },
   accountSchedule: { ...DAEMON_OPTIONS.accountSchedule, type: schedule },
 };
-const DAEMON_KEYS = Object.keys(OPTIONS) as DaemonKey[];
+const DAEMON_KEYS = Object.keys(CHECKED_OPTIONS) as DaemonKey[];
 
 export function loadConfig(
   environment: Environment = process.env,
@@ -81,7 +80,7 @@ export function loadConfig(
 ): LoadedConfig {
   const effective = withEnvFile(environment, readFile);
   const heart = loadHeartFrom(effective, readFile);
-  const daemon = loadValues(OPTIONS, effective.environment, readFile);
+  const daemon = loadValues(CHECKED_OPTIONS, effective.environment, readFile);
   const values = daemon.values as Partial<DaemonSettings>;
   const cross = [...sinkProblems(values, daemon.broken), ...listenerProblems(values)];
   const off = new Set([
@@ -96,10 +95,10 @@ export function loadConfig(
     ...otlpCredentialProblems(values),
   ];
   // The environment file may set what is missing, and replace the secrets of the environment.
-  const secrets = effective.isAwaited ? [] : SECRET_KEYS.filter((key) => known[key]);
-  const daemonProblems = effective.isAwaited
+  const secrets = effective.awaits ? [] : SECRET_KEYS.filter((key) => known[key]);
+  const daemonProblems = effective.awaits
     ? []
-    : [...heart.tolerated, ...placed(found, effective), ...exposedSecrets(OPTIONS, effective)];
+    : [...heart.tolerated, ...placed(found, effective), ...exposedSecrets(CHECKED_OPTIONS, effective)];
   return {
     settings: heart.settings && Object.freeze({ ...heart.settings, ...switchOff(values, off) }),
     secrets: Object.fromEntries(secrets.map((key) => [key, known[key]])),
@@ -107,7 +106,7 @@ export function loadConfig(
     daemonProblems,
     files: new Map<OptionKey, string>([...heart.files, ...daemon.files]),
     off: [...off],
-    isBeingWritten: effective.isBeingWritten,
+    isBeingWritten: effective.awaits === 'its end',
   };
 }
 
@@ -131,12 +130,13 @@ const SHARED: readonly Feature[] = ['logs', 'fleet', 'maintenance', 'instances',
 function switchOff(values: Partial<DaemonSettings>, broken: ReadonlySet<Feature>): DaemonSettings {
   const off = new Set([...broken, ...(broken.has('replicas') ? SHARED : [])]);
   const isOff = (feature?: Feature): boolean => feature !== undefined && off.has(feature);
-  const sinks = values.logSinks ?? (valueOf(OPTIONS.logSinks, OPTIONS.logSinks.fallback) as LogSinks);
+  const sinks =
+    values.logSinks ?? (valueOf(CHECKED_OPTIONS.logSinks, CHECKED_OPTIONS.logSinks.fallback) as LogSinks);
   const logSinks = sinks.filter((sink) => sink === 'stdout' || !isOff(`${sink}Sink`));
   // Log lines would go nowhere.
   if (logSinks.length === 0) off.add('logs');
   const complete = DAEMON_KEYS.map((key) => {
-    const option = OPTIONS[key];
+    const option = CHECKED_OPTIONS[key];
     if ('off' in option && isOff(option.feature)) return [key, valueOf(option, option.off)];
     return [key, values[key] ?? valueOf(option, option.fallback)];
   });

@@ -1,8 +1,7 @@
 /** THE table of environment variables. The heart loads it first, so it imports no package. */
 import type { CheckedGroup } from '../scaling/rules/check.ts';
-import * as address from './types/addresses.ts';
-import * as value from './types/value-types.ts';
-import { deploymentList, endpointList, groupList } from './types/wanted.ts';
+import * as address from './addresses.ts';
+import * as value from './value-types.ts';
 
 export const PREFIX = 'PILOTLIGHT_';
 
@@ -26,6 +25,7 @@ export const FEATURES = {
 export type Feature = keyof typeof FEATURES;
 
 export interface Option<T = unknown> {
+  /** Without the prefix. */
   readonly variable: string;
   readonly type: value.ValueType<T>;
   /** As a user would write it; absent: no default. */
@@ -50,9 +50,9 @@ export interface Option<T = unknown> {
 /** load.ts checks the expression with a package that the heart does not load. */
 const schedule = value.valueType('cron expression or off', 'a cron expression or off', (text) => text);
 
-export const OPTIONS = {
+/** The variable of `logFile` is LOG_FILE. */
+const ROWS = {
   apiKey: {
-    variable: 'API_KEY',
     type: address.apiKey,
     required: true,
     essential: true,
@@ -60,7 +60,6 @@ export const OPTIONS = {
     doc: 'API key of the service; as API_KEY_FILE it is read again when the file changes and when the service refuses it',
   },
   baseUrl: {
-    variable: 'BASE_URL',
     type: address.serviceUrl,
     required: true,
     essential: true,
@@ -68,93 +67,79 @@ export const OPTIONS = {
     doc: 'main address of the service',
   },
   deployments: {
-    variable: 'DEPLOYMENTS',
-    type: deploymentList,
+    type: value.deploymentList,
     fallback: '',
     essential: true,
     doc: 'deployments to keep alive, each with its TTL if you know it: 42@300s,name:square,name:square/blue@5m; a name without a tag means every deployment of that name',
   },
   deploymentTtl: {
-    variable: 'DEPLOYMENT_TTL',
     type: value.duration,
     unset: 'the service is asked, or else a heartbeat is sent every 20 s',
     doc: 'TTL of deployments without their own; without it the service is asked, or else a heartbeat is sent every 20 s',
   },
   heartbeatInterval: {
-    variable: 'HEARTBEAT_INTERVAL',
     type: value.durationOrAuto,
     fallback: 'auto',
     doc: 'time between heartbeats; auto takes a fifth of the TTL, at most 60 s',
   },
   shutdownTimeout: {
-    variable: 'SHUTDOWN_TIMEOUT',
     type: value.durationUpTo('24h'),
     fallback: '10s',
     doc: 'longest time from SIGTERM to the end of the process',
   },
   finalHeartbeat: {
-    variable: 'FINAL_HEARTBEAT',
     type: value.boolean,
     fallback: 'true',
     doc: 'send one last heartbeat at shutdown, so that a restart has the whole TTL',
   },
   appHealth: {
-    variable: 'APP_HEALTH',
     type: address.appAddress,
     unset: 'the deployments are kept alive whatever happens to the app',
     shown: address.withoutCredentials,
     doc: 'keep the deployments alive only while this app is healthy: http:// or https:// that answers 2xx within 2 s, or tcp://host:port that accepts a connection; checked every 5 s, without a proxy',
   },
   appGrace: {
-    variable: 'APP_GRACE',
     type: value.durationFrom('5s'),
     fallback: '10m',
     doc: 'how long the app of APP_HEALTH may be unhealthy; after that heartbeats stop, the TTL ends the deployments, and heartbeats resume as soon as the app is healthy',
   },
   envFile: {
-    variable: 'ENV_FILE',
     type: value.path,
     noFile: true,
     doc: 'file of NAME=value lines that win over the environment and are read again at a reload; can be set in the environment only',
   },
   logLevel: {
-    variable: 'LOG_LEVEL',
     type: value.oneOf(value.LOG_LEVELS, { warning: 'warn', err: 'error', critical: 'fatal' }),
     fallback: 'info',
     doc: "least severe of the daemon's own messages on stderr",
   },
   logFormat: {
-    variable: 'LOG_FORMAT',
     type: value.oneOf(['auto', 'json', 'text']),
     fallback: 'auto',
     restart: true,
     doc: "format of the daemon's own messages; auto: text at a terminal, JSON elsewhere",
   },
   serverlessUrl: {
-    variable: 'SERVERLESS_URL',
     feature: 'logs',
     type: address.url,
     restart: true,
     doc: 'address of the serverless request service; BASE_URL when not set',
   },
   workerGroups: {
-    variable: 'WORKER_GROUPS',
     feature: 'logs',
     off: '',
-    type: groupList,
+    type: value.groupList,
     fallback: '',
     doc: 'worker groups whose logs to follow: by id, all of an endpoint, or all; names are looked up every minute',
   },
   endpointLogs: {
-    variable: 'ENDPOINT_LOGS',
     feature: 'logs',
     off: '',
-    type: endpointList,
+    type: value.endpointList,
     fallback: '',
     doc: 'endpoints whose own logs to follow (what the engine decides and why): by id, by name, or all; looked up every minute',
   },
   logSinks: {
-    variable: 'LOG_SINKS',
     feature: 'logs',
     type: value.listOf(value.oneOf(['stdout', 'file', 'otlp'])),
     fallback: 'stdout',
@@ -162,14 +147,12 @@ export const OPTIONS = {
     doc: 'where log lines go, each sink at its own speed',
   },
   logFile: {
-    variable: 'LOG_FILE',
     feature: 'fileSink',
     type: value.path,
     restart: true,
     doc: 'file of the file sink; rotated files lie beside it as LOG_FILE.1.gz, .2.gz, …, the highest number the newest',
   },
   logFileMaxBytes: {
-    variable: 'LOG_FILE_MAX_BYTES',
     feature: 'fileSink',
     type: value.byteSize,
     fallback: '64MiB',
@@ -177,7 +160,6 @@ export const OPTIONS = {
     doc: 'size at which the file is rotated',
   },
   logFileMaxFiles: {
-    variable: 'LOG_FILE_MAX_FILES',
     feature: 'fileSink',
     type: value.count,
     fallback: '10',
@@ -185,14 +167,12 @@ export const OPTIONS = {
     doc: 'rotated files to keep',
   },
   otlpEndpoint: {
-    variable: 'OTLP_ENDPOINT',
     feature: 'otlpSink',
     type: address.url,
     restart: true,
     doc: 'OTLP/HTTP receiver of the otlp sink, such as http://collector:4318; /v1/logs is added if it is missing',
   },
   otlpHeaders: {
-    variable: 'OTLP_HEADERS',
     feature: 'otlpSink',
     type: address.headerList,
     secret: true,
@@ -200,7 +180,6 @@ export const OPTIONS = {
     doc: 'headers that the OTLP/HTTP receiver asks for, such as authorization=Bearer%20abc; values percent-encoded',
   },
   logStart: {
-    variable: 'LOG_START',
     feature: 'logs',
     type: value.oneOf(['all', 'end']),
     restart: true,
@@ -208,7 +187,6 @@ export const OPTIONS = {
     doc: 'which lines to deliver when a log is first seen: all that the service still has, or only those that come after',
   },
   followLevels: {
-    variable: 'FOLLOW_LEVELS',
     feature: 'logs',
     type: value.listOf(value.oneOf(['info0', 'info1', 'trace', 'debug'])),
     restart: true,
@@ -216,7 +194,6 @@ export const OPTIONS = {
     doc: 'levels to follow if the service answers with one log for each; empty for all that it answers with',
   },
   logAnsi: {
-    variable: 'LOG_ANSI',
     feature: 'logs',
     type: value.oneOf(['keep', 'strip']),
     fallback: 'keep',
@@ -224,48 +201,41 @@ export const OPTIONS = {
     doc: 'keep colours and other terminal commands in the lines of the file and OTLP sinks, or strip them; stdout always has them',
   },
   stateDir: {
-    variable: 'STATE_DIR',
     feature: 'logs',
     type: value.path,
     restart: true,
     doc: 'folder for the log spool, the history of endpoints, and what was learned of the service; without it a restart may repeat or lose log lines, and forgets the rest',
   },
   endpointGroups: {
-    variable: 'ENDPOINT_GROUPS',
     feature: 'endpointGroups',
     type: value.jsonArray,
     fallback: '[]',
     doc: 'JSON array of endpoint-group parameter objects to check, and to compare with what the service has',
   },
   endpoints: {
-    variable: 'ENDPOINTS',
     feature: 'fleet',
     off: '',
-    type: endpointList,
+    type: value.endpointList,
     fallback: '',
     doc: 'endpoints whose workers, load and cost to watch: by id, by name, or all',
   },
   fleetInterval: {
-    variable: 'FLEET_INTERVAL',
     feature: 'fleet',
     type: value.durationFrom('5s'),
     fallback: '15s',
     doc: 'time between two polls of the workers of an endpoint',
   },
   budgetPerHour: {
-    variable: 'BUDGET_PER_HOUR',
     feature: 'budget',
     type: value.amount,
     doc: 'what all watched endpoints together may cost an hour, in the currency of their prices; an alert',
   },
   budgetPerMonth: {
-    variable: 'BUDGET_PER_MONTH',
     feature: 'budget',
     type: value.amount,
     doc: 'what all watched endpoints together may cost in a calendar month (UTC); an alert, also if the forecast is above it',
   },
   machines: {
-    variable: 'MACHINES',
     feature: 'maintenance',
     off: '',
     type: value.idList,
@@ -273,7 +243,6 @@ export const OPTIONS = {
     doc: 'machines whose maintenance windows to watch',
   },
   maintenanceSchedule: {
-    variable: 'MAINTENANCE_SCHEDULE',
     feature: 'maintenance',
     off: 'off',
     type: schedule,
@@ -281,7 +250,6 @@ export const OPTIONS = {
     doc: 'when to look for maintenance windows',
   },
   instancesSchedule: {
-    variable: 'INSTANCES_SCHEDULE',
     feature: 'instances',
     off: 'off',
     type: schedule,
@@ -289,7 +257,6 @@ export const OPTIONS = {
     doc: 'when to look at instance states',
   },
   accountSchedule: {
-    variable: 'ACCOUNT_SCHEDULE',
     feature: 'account',
     off: 'off',
     type: schedule,
@@ -297,7 +264,6 @@ export const OPTIONS = {
     doc: 'when to look at two-factor authentication and backup codes',
   },
   redisUrl: {
-    variable: 'REDIS_URL',
     feature: 'replicas',
     off: undefined,
     type: address.redisUrl,
@@ -306,7 +272,6 @@ export const OPTIONS = {
     doc: 'Redis of several replicas: all send heartbeats, one at a time follows the logs, watches endpoints and runs the other watches',
   },
   redisPrefix: {
-    variable: 'REDIS_PREFIX',
     feature: 'replicas',
     type: address.redisPrefix,
     fallback: 'pilotlight',
@@ -314,7 +279,6 @@ export const OPTIONS = {
     doc: 'prefix of all keys in Redis: give each fleet its own if its replicas should know nothing of the others',
   },
   listen: {
-    variable: 'LISTEN',
     feature: 'listener',
     off: undefined,
     type: address.listenAddress,
@@ -323,7 +287,6 @@ export const OPTIONS = {
     doc: 'metrics, probes and status page; port 0 picks a free one, which the first log line names',
   },
   adminListen: {
-    variable: 'ADMIN_LISTEN',
     feature: 'adminListener',
     off: undefined,
     type: address.adminAddress,
@@ -332,20 +295,25 @@ export const OPTIONS = {
     doc: 'reload, quit, log level, configuration; loopback addresses only, or a socket file for programs of this user alone: unix:/run/pilotlight/admin.sock',
   },
   metricsToken: {
-    variable: 'METRICS_TOKEN',
     feature: 'metrics',
     type: address.token,
     secret: true,
     doc: 'Bearer token that metrics, page, status and fleet ask for, all of LISTEN except the probes; open without it',
   },
   publicStatus: {
-    variable: 'PUBLIC_STATUS',
     feature: 'publicStatus',
     type: value.boolean,
     fallback: 'false',
     doc: 'show the last log lines on page and status without a METRICS_TOKEN too',
   },
-} as const satisfies Record<string, Option>;
+} as const satisfies Record<string, Omit<Option, 'variable'>>;
+
+export const OPTIONS = Object.fromEntries(
+  Object.entries(ROWS).map(([key, row]) => {
+    const variable = key.replaceAll(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase();
+    return [key, { variable, ...row }];
+  }),
+) as { readonly [Key in keyof typeof ROWS]: (typeof ROWS)[Key] & { readonly variable: string } };
 
 type Table = typeof OPTIONS;
 export type OptionKey = keyof Table;

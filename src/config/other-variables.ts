@@ -2,7 +2,7 @@
 import type { ReadFile } from './files.ts';
 import { PREFIX } from './options.ts';
 import { configError, configWarning, type ConfigProblem } from './problem.ts';
-import { withoutCredentials } from './types/addresses.ts';
+import { withoutCredentials } from './addresses.ts';
 import type { Environment } from './values.ts';
 
 export const PROXY_VARIABLES = ['http_proxy', 'HTTP_PROXY', 'https_proxy', 'HTTPS_PROXY'] as const;

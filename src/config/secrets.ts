@@ -1,6 +1,6 @@
 import { OPTIONS, OPTION_KEYS, PREFIX, type Option, type Settings } from './options.ts';
 import { PROXY_VARIABLES } from './other-variables.ts';
-import { decoded } from './types/addresses.ts';
+import { decoded } from './addresses.ts';
 import type { Environment } from './values.ts';
 
 /** As `/-/config` shows them: a secret is only `(set)`. */

@@ -9,7 +9,7 @@ import type { LoadedConfig } from '../config/load.ts';
 import { FEATURES, SECRET_KEYS, type Settings } from '../config/options.ts';
 import { isError } from '../config/problem.ts';
 import { watchFiles } from '../config/files.ts';
-import type { LogLevel } from '../config/types/value-types.ts';
+import type { LogLevel } from '../config/value-types.ts';
 import { Redaction } from '../contract/text/redaction.ts';
 import type { DaemonMessage, HeartMessage, Link } from '../heartbeat/process/link.ts';
 import type { LineOutput } from '../logs/sinks/stdout.ts';

@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 import * as z from 'zod';
 import type { ClientObserver } from '../client/caller.ts';
-import { LOG_LEVELS, type LogLevel } from '../config/types/value-types.ts';
+import { LOG_LEVELS, type LogLevel } from '../config/value-types.ts';
 import type { OperationId } from '../contract/operations.ts';
 import type { FleetEvent } from '../fleet/workers/lives.ts';
 import { LABELS, METRICS, type Metric, type Shown } from './status/fact.ts';

@@ -7,7 +7,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { createApiKey } from '../../src/client/api-key.ts';
-import { deploymentList } from '../../src/config/types/wanted.ts';
+import { deploymentList } from '../../src/config/value-types.ts';
 import { Heart } from '../../src/heartbeat/heart.ts';
 import { CallCounts, printFiles } from './call-counts.ts';
 

@@ -3,9 +3,16 @@
  * The settings in it come from the option table, so that the chart has no second list of them.
  */
 import { OPTIONS, OPTION_KEYS, PREFIX, type Option } from '../../src/config/options.ts';
-import { appAddress, listenAddress, serviceUrl, url } from '../../src/config/types/addresses.ts';
-import { amount, byteSize, count, idList, type ValueType } from '../../src/config/types/value-types.ts';
-import { deploymentList, groupList } from '../../src/config/types/wanted.ts';
+import { appAddress, listenAddress, serviceUrl, url } from '../../src/config/addresses.ts';
+import {
+  amount,
+  byteSize,
+  count,
+  idList,
+  type ValueType,
+  deploymentList,
+  groupList,
+} from '../../src/config/value-types.ts';
 
 type Schema = Readonly<Record<string, unknown>>;
 

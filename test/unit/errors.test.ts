@@ -24,7 +24,6 @@ import { FlagError } from '../../src/contract/text/shell-words.ts';
 import { SocketFileError } from '../../src/daemon/http/bind.ts';
 import { SeedError, TraitsError } from '../../src/emulator/seed/seed.ts';
 import { Refused } from '../../src/emulator/answer.ts';
-import { UnfinishedFileError } from '../../src/config/files.ts';
 import { SinkBusy } from '../../src/logs/sinks/sink.ts';
 import { RedisError } from '../../src/daemon/replicas/redis.ts';
 import { NoRegularFile } from '../../src/logs/sinks/file.ts';
@@ -74,7 +73,6 @@ const ERRORS: readonly PilotlightError[] = [
   new FileInUse('in use'),
   new UnreadableFile('unreadable'),
   new EpochOver(2),
-  new UnfinishedFileError(),
   new InputError('input'),
   new CommandError('failed', 1),
   new DaemonAway('away'),

@@ -13,7 +13,7 @@ import {
 } from '../flag-types.ts';
 import { legible, legibleLine } from '../text.ts';
 import { EXIT, exitCodesText } from '../../config/exit-codes.ts';
-import { durationUpTo, LOG_LEVELS } from '../../config/types/value-types.ts';
+import { durationUpTo, LOG_LEVELS } from '../../config/value-types.ts';
 import type { FleetFlags } from '../fleet/watch-fleet.ts';
 import { dayOf } from '../../spend/bill.ts';
 import type { BillFlags } from '../bill.ts';

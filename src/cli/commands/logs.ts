@@ -3,7 +3,7 @@ import type { Client } from '../../client/client.ts';
 import { LIMITS } from '../../contract/limits.ts';
 import { id as idSchema } from '../../contract/schemas.ts';
 import { EXIT, exitCodesText } from '../../config/exit-codes.ts';
-import { parseDuration } from '../../config/types/value-types.ts';
+import { parseDuration } from '../../config/value-types.ts';
 import { wholeNumber, CONNECTION, examples, profileOption, type ProfileFlag } from '../flag-types.ts';
 import type { Console } from '../console.ts';
 import { usableConnection } from '../logins.ts';

@@ -3,7 +3,7 @@ import { chmodSync, lstatSync, statSync, unlinkSync } from 'node:fs';
 import { once } from 'node:events';
 import { connect, type AddressInfo, type Server } from 'node:net';
 import { dirname } from 'node:path';
-import type { AdminAddress } from '../../config/types/addresses.ts';
+import type { AdminAddress } from '../../config/addresses.ts';
 import { PilotlightError } from '../../contract/pilotlight-error.ts';
 
 const SOCKET_MODE = 0o600;

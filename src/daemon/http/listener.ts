@@ -8,7 +8,7 @@ import {
 } from 'node:http';
 import type { Server, Socket } from 'node:net';
 import type { Logger } from 'pino';
-import type { AdminAddress } from '../../config/types/addresses.ts';
+import type { AdminAddress } from '../../config/addresses.ts';
 import type { Redaction } from '../../contract/text/redaction.ts';
 import { readBody } from '../../wire/body.ts';
 import { bind } from './bind.ts';

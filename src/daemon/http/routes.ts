@@ -3,7 +3,7 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import type { Logger } from 'pino';
 import type { Settings } from '../../config/options.ts';
 import { redactedSettings } from '../../config/secrets.ts';
-import { LOG_LEVELS } from '../../config/types/value-types.ts';
+import { LOG_LEVELS } from '../../config/value-types.ts';
 import type { Fleet } from '../../fleet/view.ts';
 import type { DaemonMessage, HeartMessage, Link } from '../../heartbeat/process/link.ts';
 import type { Metrics } from '../metrics.ts';

@@ -2,7 +2,7 @@
 import { pino, type DestinationStream, type Logger } from 'pino';
 import { PilotlightError } from '../../contract/pilotlight-error.ts';
 import type { Redaction } from '../../contract/text/redaction.ts';
-import type { LogLevel } from '../../config/types/value-types.ts';
+import type { LogLevel } from '../../config/value-types.ts';
 import { isText, type MessageFormat } from '../../heartbeat/process/log.ts';
 
 export interface LoggerOptions {

@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import type { Grants } from '../../client/gate.ts';
-import type { LogLevel } from '../../config/types/value-types.ts';
+import type { LogLevel } from '../../config/value-types.ts';
 import type { DaemonMessage, HeartMessage, Link, Report } from '../../heartbeat/process/link.ts';
 import type { Metrics } from '../metrics.ts';
 import { deploymentStatus } from '../status/deployment.ts';

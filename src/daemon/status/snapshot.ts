@@ -1,7 +1,7 @@
 import type { BuildInfo } from '../../build-info.ts';
 import type { QueueView, RequestQueue } from '../../client/request-queue.ts';
 import { describeProblem, isError, type ConfigProblem } from '../../config/problem.ts';
-import { withoutCredentials } from '../../config/types/addresses.ts';
+import { withoutCredentials } from '../../config/addresses.ts';
 import type { Report } from '../../heartbeat/process/link.ts';
 import type { AppSnapshot } from '../../heartbeat/view/snapshot.ts';
 import type { Lifecycle } from '../process/lifecycle.ts';

@@ -7,7 +7,7 @@ import { credentialsOf } from '../../config/secrets.ts';
 import { HEART_OPTIONS, type HeartSettings } from '../../config/options.ts';
 import { unreadable } from '../../config/values.ts';
 import type { LoadedHeart } from '../../config/load-heart.ts';
-import { LOG_LEVELS, type LogLevel } from '../../config/types/value-types.ts';
+import { LOG_LEVELS, type LogLevel } from '../../config/value-types.ts';
 import { Redaction } from '../../contract/text/redaction.ts';
 import { watchFiles } from '../../config/files.ts';
 import { Turns } from '../../time/repeating.ts';

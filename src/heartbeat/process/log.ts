@@ -2,7 +2,7 @@
  * The heart's log, as pino would write it, with all its messages, and a standard error that holds nothing up. This
  * process loads little.
  */
-import { LOG_LEVELS, type LogLevel } from '../../config/types/value-types.ts';
+import { LOG_LEVELS, type LogLevel } from '../../config/value-types.ts';
 import type { Redaction } from '../../contract/text/redaction.ts';
 import type { FindingType } from '../discovery/wanted.ts';
 import type { HeartbeatState } from '../engine/state.ts';

@@ -1,7 +1,7 @@
 /** The watch over deployments, the real client and the emulator, over a socket; all clocks move together. */
 import { describe, expect, test } from 'vitest';
 import { createClient } from '../../../src/client/client.ts';
-import { deploymentList } from '../../../src/config/types/wanted.ts';
+import { deploymentList } from '../../../src/config/value-types.ts';
 import { startEmulator, type Emulator, type EmulatorOptions } from '../../../src/emulator/index.ts';
 import { ask, type Reply } from '../../../src/heartbeat/discovery/watch.ts';
 import type { Choice, DiscoveryNotice } from '../../../src/heartbeat/discovery/wanted.ts';

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { loadConfig } from '../../../src/config/load.ts';
 import { describeProblem } from '../../../src/config/problem.ts';
 import { redactedSettings } from '../../../src/config/secrets.ts';
-import { withoutCredentials } from '../../../src/config/types/addresses.ts';
+import { withoutCredentials } from '../../../src/config/addresses.ts';
 import { prefixed } from '../../support/settings.ts';
 
 const MINIMAL = { PILOTLIGHT_API_KEY: 'key', PILOTLIGHT_BASE_URL: 'https://console.example.com' };
@@ -83,12 +83,6 @@ test.each([
   expect(JSON.stringify(problems)).not.toContain('0123456789');
 });
 
-test.each(['', 'a{b}', 'with space', 'x'.repeat(65)])('%j is no prefix for keys in Redis', (value) => {
-  const { settings, off } = load({ PILOTLIGHT_REDIS_PREFIX: value });
-  // An empty variable counts as not set.
-  expect([settings?.redisPrefix, off]).toEqual(['pilotlight', value === '' ? [] : ['replicas']]);
-});
-
 test.each(['t\u00f6k\u00e9n-0123456789', 'two\nlines', ' ', 'x'.repeat(8_001)])(
   '%.20j is no token: no header holds it, and all stays closed',
   (value) => {
@@ -98,10 +92,6 @@ test.each(['t\u00f6k\u00e9n-0123456789', 'two\nlines', ' ', 'x'.repeat(8_001)])(
     expect(JSON.stringify(problems)).toContain('visible ASCII characters, and spaces between');
   },
 );
-
-test('white space around a token is not part of it', () => {
-  expect(load({ PILOTLIGHT_METRICS_TOKEN: ' a token\n' }).settings?.metricsToken).toBe('a token');
-});
 
 function loadApp(address: string, grace?: string) {
   return load({

@@ -180,6 +180,7 @@ test.each([
   ['ENDPOINTS', 'chat,31,chat'],
   ['FLEET_INTERVAL', '4s'],
   ['FLEET_INTERVAL', '1000h'],
+  ['REDIS_PREFIX', 'a{b}'],
   ['BUDGET_PER_HOUR', '12 EUR'],
 ])('refuses %s=%s', (variable, value) => {
   const name = `PILOTLIGHT_${variable}`;
@@ -217,6 +218,7 @@ test.each([
   ['HEARTBEAT_INTERVAL', ' Auto', { heartbeatInterval: 'auto' }],
   ['LISTEN', ':9847 ', { listen: { host: '0.0.0.0', port: 9847 } }],
   ['ACCOUNT_SCHEDULE', 'Off', { accountSchedule: 'off' }],
+  ['METRICS_TOKEN', ' a token\n', { metricsToken: 'a token' }],
   ['DEPLOYMENTS', '42@20s,', { deployments: [{ by: 'id', id: 42, ttlMs: 20_000 }] }],
   ['OTLP_HEADERS', 'x-scope=team, ', { otlpHeaders: { 'x-scope': 'team' } }],
 ])('reads %s=%s as people write it', (variable, value, settings) => {

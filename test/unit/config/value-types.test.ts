@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { readText } from '../../../src/config/files.ts';
 import type { Option } from '../../../src/config/options.ts';
-import { listenAddress, redisPrefix, redisUrl, url } from '../../../src/config/types/addresses.ts';
+import { listenAddress, redisPrefix, redisUrl, url } from '../../../src/config/addresses.ts';
 import {
   amount,
   boolean,
@@ -14,8 +14,9 @@ import {
   oneOf,
   path,
   type ValueType,
-} from '../../../src/config/types/value-types.ts';
-import { endpointList, groupList } from '../../../src/config/types/wanted.ts';
+  endpointList,
+  groupList,
+} from '../../../src/config/value-types.ts';
 import { loadValues } from '../../../src/config/values.ts';
 
 test.each<[type: ValueType<unknown>, text: string, value: unknown]>([
@@ -78,6 +79,7 @@ test.each<[type: ValueType<unknown>, text: string, value: unknown]>([
   [redisUrl, 'http://r', undefined],
   [redisPrefix, 'a:b-c.d/e_', 'a:b-c.d/e_'],
   [redisPrefix, '{a}', undefined],
+  [redisPrefix, 'with space', undefined],
   [redisPrefix, 'a'.repeat(64), 'a'.repeat(64)],
   [redisPrefix, 'a'.repeat(65), undefined],
   [endpointList, 'all', [{ by: 'all' }]],

@@ -5,7 +5,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { createApiKey } from '../../../src/client/api-key.ts';
-import { deploymentList } from '../../../src/config/types/wanted.ts';
+import { deploymentList } from '../../../src/config/value-types.ts';
 import { startEmulator, type Emulator } from '../../../src/emulator/index.ts';
 import { Heart, type AppChoice, type AppNews } from '../../../src/heartbeat/heart.ts';
 import { FAILS, startTestApp, type TestApp } from '../../support/app.ts';

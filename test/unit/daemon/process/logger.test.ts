@@ -1,6 +1,6 @@
 import { stripVTControlCharacters } from 'node:util';
 import { describe, expect, test } from 'vitest';
-import type { LogLevel } from '../../../../src/config/types/value-types.ts';
+import type { LogLevel } from '../../../../src/config/value-types.ts';
 import { PilotlightError } from '../../../../src/contract/pilotlight-error.ts';
 import { Redaction } from '../../../../src/contract/text/redaction.ts';
 import { createLogger, type LoggerOptions } from '../../../../src/daemon/process/logger.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { deploymentList } from '../../../../src/config/types/wanted.ts';
+import { deploymentList } from '../../../../src/config/value-types.ts';
 import {
   NOTHING_KNOWN,
   learnList,

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { LOG_LEVELS, type LogLevel } from '../../../../src/config/types/value-types.ts';
+import { LOG_LEVELS, type LogLevel } from '../../../../src/config/value-types.ts';
 import { Redaction } from '../../../../src/contract/text/redaction.ts';
 import { createHeartLog, type HeartLog } from '../../../../src/heartbeat/process/log.ts';
 

@@ -1,6 +1,6 @@
 /** No message shows a password or a token. */
 import { isIP } from 'node:net';
-import { keyProblem } from '../../client/api-key.ts';
+import { keyProblem } from '../client/api-key.ts';
 import { fine, splitList, valueType, wrong, type ValueType } from './value-types.ts';
 
 /** Without the part before an @ and the query, which may be credentials. */

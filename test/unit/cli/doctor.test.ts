@@ -1,10 +1,10 @@
 /** What doctor makes of a running daemon, without asking the service. */
+import { EMPTY_STATUS } from '../../support/empty-status.ts';
 import { expect, test } from 'vitest';
-import { examine } from '../../../../src/cli/doctor.ts';
-import { loadConfig } from '../../../../src/config/load.ts';
-import { deploymentStatus } from '../../../../src/daemon/status/deployment.ts';
-import { emptyStats } from '../../../../src/heartbeat/view/snapshot.ts';
-import { EMPTY_STATUS } from '../../../support/empty-status.ts';
+import { examine } from '../../../src/cli/doctor.ts';
+import { loadConfig } from '../../../src/config/load.ts';
+import { deploymentStatus } from '../../../src/daemon/status/deployment.ts';
+import { emptyStats } from '../../../src/heartbeat/view/snapshot.ts';
 
 test('a deployment that was replaced needs no heartbeats', async () => {
   const { settings } = loadConfig({ PILOTLIGHT_API_KEY: 'key', PILOTLIGHT_BASE_URL: 'http://127.0.0.1:1' });
