@@ -39,7 +39,7 @@ function decide(health: AppHealth): AppHealth {
   return { ...health, withheld: health.misses >= LEAST_MISSES && health.unhealthyMs >= health.grace };
 }
 
-export interface AppWatchOptions {
+interface AppWatchOptions {
   readonly grace: number;
   readonly ports: Pick<Ports, 'clock' | 'setTimer'>;
   /** Must end, with all that it has open, when the signal fires. Its rejection is a bad answer. */

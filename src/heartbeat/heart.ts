@@ -52,7 +52,7 @@ export interface AppChoice {
 
 export type ExchangeEvent = Parameters<NonNullable<ClientObserver['exchange']>>[0];
 
-export interface HeartOptions {
+interface HeartOptions {
   readonly baseUrl: string;
   readonly apiKey: ApiKey;
   readonly listener: HeartListener;

@@ -23,7 +23,7 @@ import {
   type Wanted,
 } from './wanted.ts';
 
-export interface WatchOptions {
+interface WatchOptions {
   readonly client: DeploymentClient;
   readonly wanted: readonly Wanted[];
   readonly settings: TimingSettings;

@@ -160,7 +160,10 @@ export class HeartbeatDriver {
     const live = this.#unreached();
     const each = live.map(({ beat }) => beat.timing.attemptTimeout + MIN_SPACING);
     const batches = Math.ceil(live.length / this.#concurrency);
-    return Math.max(0, ...each) * batches + live.length * this.#limiter.spacing(HEARTBEAT);
+    return (
+      each.reduce((most, ms) => Math.max(most, ms), 0) * batches +
+      live.length * this.#limiter.spacing(HEARTBEAT)
+    );
   }
 
   /** Gives the next process the whole TTL. Resolves with the ids that were not reached. Then comes stop(). */
@@ -168,12 +171,13 @@ export class HeartbeatDriver {
     const live = this.#unreached();
     const ids = live.map(({ beat }) => beat.id);
     const { promise: over, resolve: end } = Promise.withResolvers<void>();
-    const cancel = this.#ports.setTimer(Math.min(limitMs, this.finalBeatMs()), end);
+    const limit = Math.min(limitMs, this.finalBeatMs());
     const final = { awaited: new Set(ids), missed: new Set(ids), end };
     this.#final = final;
     this.#queue.draining = true;
     for (const entry of live) this.#tell(entry, { type: 'beat-now' }, this.#now());
     this.#pump();
+    const cancel = this.#ports.setTimer(limit, end);
     if (final.awaited.size > 0) await over;
     cancel();
     return [...final.missed];

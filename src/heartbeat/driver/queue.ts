@@ -19,7 +19,7 @@ import type { BeatRequest, Ports } from './ports.ts';
 
 export const HEARTBEAT = 'deployments.heartbeat';
 
-export interface QueueLimits {
+interface QueueLimits {
   /** Overdue ones excluded. */
   readonly concurrency: number;
   /** Overdue ones included. */

@@ -26,7 +26,7 @@ export interface Instant {
   readonly wall: number;
 }
 
-export interface ClockDrift {
+interface ClockDrift {
   /** Wall minus monotonic clock, when last noted. */
   readonly offset: number;
   /** Time that passed on the wall clock alone, ms in total. */
