@@ -7,6 +7,7 @@ import { createConnection, type Socket } from 'node:net';
 import { createLookup, type Lookup } from '../client/transport/address-book.ts';
 import { transportReason, type TransportReason } from '../client/errors.ts';
 import { createSocketClient } from '../client/transport/undici.ts';
+import type { AppSnapshot } from './view/snapshot.ts';
 
 /** A second may save a deployment whose heartbeats are withheld. */
 export const ASK_EVERY = 5_000;
@@ -27,18 +28,8 @@ export interface AppHealth {
   readonly withheld: boolean;
 }
 
-export type AppEvent =
-  | { readonly type: 'answered'; readonly healthy: boolean }
-  | { readonly type: 'grace'; readonly grace: number };
-
-/** The grace of an app that never was healthy counts from the start. */
-export function startAppHealth(grace: number, mono: number): AppHealth {
-  return { grace, unhealthyMs: 0, misses: 0, heardAt: mono, withheld: false };
-}
-
-export function observeApp(health: AppHealth, event: AppEvent, mono: number): AppHealth {
-  if (event.type === 'grace') return decide({ ...health, grace: event.grace });
-  if (event.healthy) return { ...health, unhealthyMs: 0, misses: 0, heardAt: mono, withheld: false };
+export function observeApp(health: AppHealth, isHealthy: boolean, mono: number): AppHealth {
+  if (isHealthy) return { ...health, unhealthyMs: 0, misses: 0, heardAt: mono, withheld: false };
   const lookMs = Math.max(0, Math.min(mono - health.heardAt, LONGEST_LOOK));
   const { unhealthyMs, misses } = health;
   return decide({ ...health, unhealthyMs: unhealthyMs + lookMs, misses: misses + 1, heardAt: mono });
@@ -48,11 +39,7 @@ function decide(health: AppHealth): AppHealth {
   return { ...health, withheld: health.misses >= LEAST_MISSES && health.unhealthyMs >= health.grace };
 }
 
-export function askEvery({ withheld }: AppHealth): number {
-  return withheld ? ASK_WITHHELD_EVERY : ASK_EVERY;
-}
-
-export interface AppWatchOptions {
+interface AppWatchOptions {
   readonly grace: number;
   readonly ports: Pick<Ports, 'clock' | 'setTimer'>;
   /** Must end, with all that it has open, when the signal fires. Its rejection is a bad answer. */
@@ -68,19 +55,28 @@ export class AppWatch {
   readonly #open = new Set<AbortController>();
   health: AppHealth;
   why: string | undefined;
-  hasAnswered = false;
+  #hasAnswered = false;
   #askedAt = -Infinity;
   #cancel: CancelTimer | undefined;
 
   constructor(options: AppWatchOptions) {
     this.#options = options;
-    this.health = startAppHealth(options.grace, options.ports.clock.mono());
+    // The grace of an app that never was healthy counts from the start.
+    const heardAt = options.ports.clock.mono();
+    this.health = { grace: options.grace, unhealthyMs: 0, misses: 0, heardAt, withheld: false };
     // In a turn of its own: the first heartbeats leave before.
     this.#cancel = options.ports.setTimer(0, () => this.#ask());
   }
 
   setGrace(grace: number): void {
-    if (grace !== this.health.grace) this.#observe({ type: 'grace', grace });
+    if (grace !== this.health.grace) this.#become(decide({ ...this.health, grace }));
+  }
+
+  snapshot(): AppSnapshot {
+    const { withheld, unhealthyMs, grace } = this.health;
+    const answered = this.why === undefined ? 'healthy' : 'unhealthy';
+    const state = withheld ? 'withheld' : this.#hasAnswered ? answered : 'unknown';
+    return { state, unhealthyMs, graceMs: grace, ...(this.why !== undefined && { why: this.why }) };
   }
 
   stop(): void {
@@ -104,7 +100,8 @@ export class AppWatch {
   #arm(): void {
     const { clock, setTimer } = this.#options.ports;
     this.#cancel?.();
-    const waitMs = this.#askedAt + askEvery(this.health) - clock.mono();
+    const everyMs = this.health.withheld ? ASK_WITHHELD_EVERY : ASK_EVERY;
+    const waitMs = this.#askedAt + everyMs - clock.mono();
     this.#cancel = setTimer(Math.max(0, waitMs), () => this.#ask());
   }
 
@@ -113,16 +110,16 @@ export class AppWatch {
     this.#drop(question);
     // Older questions could only bring older news.
     if (answer.healthy) for (const other of this.#open) this.#drop(other);
-    this.hasAnswered = true;
+    this.#hasAnswered = true;
     this.why = answer.healthy ? undefined : answer.why;
-    this.#observe({ type: 'answered', healthy: answer.healthy });
+    this.#become(observeApp(this.health, answer.healthy, this.#options.ports.clock.mono()));
   }
 
-  #observe(event: AppEvent): void {
+  #become(health: AppHealth): void {
     const before = this.health;
-    this.health = observeApp(before, event, this.#options.ports.clock.mono());
-    if (this.health.withheld !== before.withheld) this.#arm();
-    this.#options.onHealth(this.health, before);
+    this.health = health;
+    if (health.withheld !== before.withheld) this.#arm();
+    this.#options.onHealth(health, before);
   }
 
   #drop(question: AbortController): void {

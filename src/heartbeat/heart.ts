@@ -52,7 +52,7 @@ export interface AppChoice {
 
 export type ExchangeEvent = Parameters<NonNullable<ClientObserver['exchange']>>[0];
 
-export interface HeartOptions {
+interface HeartOptions {
   readonly baseUrl: string;
   readonly apiKey: ApiKey;
   readonly listener: HeartListener;
@@ -193,7 +193,7 @@ export class Heart {
   }
 
   app(): AppSnapshot | undefined {
-    return this.#app && appSnapshotOf(this.#app);
+    return this.#app?.snapshot();
   }
 
   answer(ask: Ask): Grants {
@@ -350,20 +350,4 @@ export class Heart {
 function setSystemTimer(ms: number, fn: () => void): () => void {
   const timer = setTimeout(fn, ms);
   return () => clearTimeout(timer);
-}
-
-function appSnapshotOf(app: AppWatch): AppSnapshot {
-  const { unhealthyMs, grace } = app.health;
-  return {
-    state: appStateOf(app),
-    unhealthyMs,
-    graceMs: grace,
-    ...(app.why !== undefined && { why: app.why }),
-  };
-}
-
-function appStateOf({ health, why, hasAnswered }: AppWatch): AppSnapshot['state'] {
-  if (health.withheld) return 'withheld';
-  if (!hasAnswered) return 'unknown';
-  return why === undefined ? 'healthy' : 'unhealthy';
 }

@@ -7,7 +7,7 @@ import { isSecret } from '../contract/schemas.ts';
 import { Redaction } from '../contract/text/redaction.ts';
 import { waitOf, type Wait } from './rate-limit.ts';
 import { hasRows, readAnswer, readBoolean, shownOncePaths, showsOnce } from './reading.ts';
-import { problemsOf, type InputProblem } from './request.ts';
+import { problemsOf } from './request.ts';
 
 export interface WireResponse {
   readonly status: number;
@@ -31,11 +31,7 @@ export type RefusalMeaning = 'throttled' | 'unauthorized' | 'not-found' | 'other
 export type DecodedResponse =
   | { readonly kind: 'ok'; readonly value: unknown }
   | Refusal
-  | {
-      readonly kind: 'unreadable';
-      readonly reason: string;
-      readonly problems: readonly InputProblem[];
-    };
+  | { readonly kind: 'unreadable'; readonly reason: string };
 
 const NO_CONTENT = 204;
 const EXCERPT = 120;
@@ -51,19 +47,15 @@ export function decodeResponse(operation: Operation, response: WireResponse, key
   if (saysNo(operation, body, read)) return refused();
   if (read.success) return { kind: 'ok', value: read.data };
   if (body === undefined) {
+    const found = `${response.text.length} characters, ${contentType(response)}`;
     return {
       kind: 'unreadable',
-      reason: `status ${response.status} with a body that is not JSON (${response.text.length} characters, ${contentType(response)})`,
-      problems: [],
+      reason: `status ${response.status} with a body that is not JSON (${found})`,
     };
   }
-  const problems = problemsOf(read.error, body);
-  const [first] = problems;
-  return {
-    kind: 'unreadable',
-    reason: `an answer that does not fit the contract${first ? `: ${first.field || 'body'}: ${first.message}` : ''}`,
-    problems,
-  };
+  const [first] = problemsOf(read.error, body);
+  const problem = first ? `: ${first.field || 'body'}: ${first.message}` : '';
+  return { kind: 'unreadable', reason: `an answer that does not fit the contract${problem}` };
 }
 
 /** A 2xx body may report an error. But a shown-once value proves success, and an answer with a result a row counts as one. */

@@ -181,7 +181,7 @@ export interface ProofOptions {
   readonly signal?: AbortSignal;
 }
 
-export const isFunction = z.custom((value) => typeof value === 'function', 'must be a function');
+const isFunction = z.custom((value) => typeof value === 'function', 'must be a function');
 const { shape } = OPERATIONS['tfa.confirmNew'].body;
 const OPTIONS = z.looseObject({
   askCode: isFunction,
@@ -197,7 +197,7 @@ const OPTIONS = z.looseObject({
 });
 
 /** Options are checked first, as sending uses a code up. Messages leave values out: some are secrets. */
-export function checkOptions(
+function checkOptions(
   operation: OperationId,
   options: ProofOptions,
   needs: Readonly<Record<string, z.ZodType>> = {},
@@ -265,7 +265,7 @@ function isKnown(method: TfaMethod): method is TfaMethod & { readonly method: St
   return (STORED_TFA_METHODS as readonly string[]).includes(method.method);
 }
 
-export const EMAIL: Choice = { method: 'email', methodId: undefined, hint: undefined };
+const EMAIL: Choice = { method: 'email', methodId: undefined, hint: undefined };
 
 interface Sent {
   readonly secret?: string | undefined;
@@ -289,11 +289,7 @@ function senderOf(
   return { send, resend: send };
 }
 
-export function smsSender(
-  client: Client,
-  input: Input<'tfa.sendSms'>,
-  signal: AbortSignal | undefined,
-): Sender {
+function smsSender(client: Client, input: Input<'tfa.sendSms'>, signal: AbortSignal | undefined): Sender {
   const resend: Sender['send'] = () => client.tfa.resendSms(input, { signal });
   async function send(): Promise<Sent> {
     try {
@@ -307,7 +303,7 @@ export function smsSender(
 }
 
 /** Without a sender the code needs no sending. */
-export async function askForCode(
+async function askForCode(
   { method, hint }: Choice,
   sender: Sender | undefined,
   options: ProofOptions,

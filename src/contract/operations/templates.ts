@@ -149,12 +149,12 @@ const example = {
   docker_login_pass: '',
 };
 
+const shared = { ...INTERFACE, path: '/api/v0/template/', source: '§4.2' } as const;
+
 export const templateOperations = {
   'templates.search': {
-    ...INTERFACE,
+    ...shared,
     method: 'GET',
-    path: '/api/v0/template/',
-    source: '§4.2',
     summary: 'Find templates that match filters',
     description: 'There is no free-text search. Needs a key with the permission user_read.',
     permission: 'user_read',
@@ -173,10 +173,8 @@ export const templateOperations = {
     },
   },
   'templates.create': {
-    ...INTERFACE,
+    ...shared,
     method: 'POST',
-    path: '/api/v0/template/',
-    source: '§4.2',
     summary: 'Store a launch configuration',
     body: templateBody,
     response: z.looseObject({ template }),
@@ -186,10 +184,8 @@ export const templateOperations = {
     example: { input: example, response: { template: { id: 9, hash_id: EXAMPLE_HASH, ...example } } },
   },
   'templates.edit': {
-    ...INTERFACE,
+    ...shared,
     method: 'PUT',
-    path: '/api/v0/template/',
-    source: '§4.2',
     summary: 'Change fields of a template, which gets a new hash_id',
     description:
       'Fields that are not sent keep their values. The hash_id in the answer replaces the one that was sent; it is derived from the content, so only an edit that changes nothing leaves it as it was.',
@@ -208,10 +204,8 @@ export const templateOperations = {
     },
   },
   'templates.delete': {
-    ...INTERFACE,
+    ...shared,
     method: 'DELETE',
-    path: '/api/v0/template/',
-    source: '§4.2',
     summary: 'Delete a template by its numeric id',
     body: z.strictObject({ template_id: id.describe('the numeric id, not the hash_id') }),
     response: success,

@@ -71,6 +71,8 @@ const deleted = z.preprocess(
 const source = '§2.5, public dialect';
 const keys = { ...PUBLIC_DIALECT, source } as const;
 
+const one = { ...byId('key'), path: '/api/v0/auth/apikeys/{id}/' } as const;
+
 export const apiKeyOperations = {
   'apiKeys.create': {
     ...keys,
@@ -97,18 +99,16 @@ export const apiKeyOperations = {
   },
   'apiKeys.get': {
     ...PUBLIC_READ,
-    path: '/api/v0/auth/apikeys/{id}/',
     summary: 'Show a key of the account, without its value',
-    ...byId('key'),
+    ...one,
     response: apiKey,
     example: { input: { id: 2 }, response: { success: true, id: 2, name: 'team', permissions: null } },
   },
   'apiKeys.delete': {
     ...keys,
     method: 'DELETE',
-    path: '/api/v0/auth/apikeys/{id}/',
     summary: 'Revoke a key: requests with it get 401 from then on',
-    ...byId('key'),
+    ...one,
     response: deleted,
     repeatable: true,
     example: { input: { id: 2 }, response: { success: true } },

@@ -102,7 +102,7 @@ function unknownFlag(word: string): string {
 }
 
 /** The login of a private registry as an instance request carries it (public dialect). */
-export interface RegistryLogin {
+interface RegistryLogin {
   readonly registry: string;
   readonly user: string;
   readonly token: string;

@@ -23,7 +23,7 @@ import {
   type Wanted,
 } from './wanted.ts';
 
-export interface WatchOptions {
+interface WatchOptions {
   readonly client: DeploymentClient;
   readonly wanted: readonly Wanted[];
   readonly settings: TimingSettings;
@@ -50,6 +50,12 @@ const FIRST_PAUSE_MS = 3_000;
 const LONGEST_PAUSE_MS = { unanswered: ASK_EVERY_MS, refused: ASK_EVERY_MS, denied: 10 * 60_000 } as const;
 const JITTER = 0.2;
 
+/** A finding that came back is not reported again within this time, ms. */
+const REPORT_AGAIN_MS = 10 * 60_000;
+/** Deployments may not be kept alive: this is reported again while it lasts, ms. */
+const REMIND: ReadonlySet<FindingType> = new Set(['unmatched', 'no-list', 'unanswered']);
+const REMIND_EVERY_MS = 60_000;
+
 interface Question {
   readonly dueAt: number;
   /** In a row without an answer, and how the last of them ended. */
@@ -60,7 +66,7 @@ interface Question {
 export class DeploymentWatch {
   readonly done: Promise<void>;
   readonly #options: WatchOptions;
-  readonly #reports = new FindingReports();
+  readonly #reportedAt = new Map<string, number>();
   #wanted: readonly Wanted[];
   #settings: TimingSettings;
   #selection: Selection;
@@ -211,7 +217,21 @@ export class DeploymentWatch {
       onChange(choices);
     }
     const all = [...findings, ...this.#findingsOfQuestions()];
-    for (const notice of this.#reports.newOf(all, this.#now())) onNotice(notice);
+    for (const [type, found] of Map.groupBy(this.#unreported(all), (finding) => finding.type))
+      onNotice({ type, found } as DiscoveryNotice);
+  }
+
+  #unreported(findings: readonly Finding[]): Finding[] {
+    const now = this.#now();
+    const current = new Map(findings.map((finding) => [keyOf(finding), finding]));
+    for (const [key, at] of this.#reportedAt)
+      if (!current.has(key) && now - at >= REPORT_AGAIN_MS) this.#reportedAt.delete(key);
+    return [...current].flatMap(([key, finding]) => {
+      const at = this.#reportedAt.get(key);
+      if (at !== undefined && !(REMIND.has(finding.type) && now - at >= REMIND_EVERY_MS)) return [];
+      this.#reportedAt.set(key, now);
+      return [finding];
+    });
   }
 
   #findingsOfQuestions(): Finding[] {
@@ -279,31 +299,6 @@ function replyOfError(error: unknown): Reply {
     ? `the list is larger than ${MAX_ANSWER_MEBIBYTES} MiB; give the deployment by its id`
     : describeFailure(error);
   return { kind: 'unanswered', reason };
-}
-
-/** A finding that came back is not reported again within this time, ms. */
-const REPORT_AGAIN_MS = 10 * 60_000;
-/** Deployments may not be kept alive: this is reported again while it lasts, ms. */
-const REMIND: ReadonlySet<FindingType> = new Set(['unmatched', 'no-list', 'unanswered']);
-const REMIND_EVERY_MS = 60_000;
-
-class FindingReports {
-  readonly #reportedAt = new Map<string, number>();
-
-  newOf(findings: readonly Finding[], now: number): DiscoveryNotice[] {
-    const current = new Map(findings.map((finding) => [keyOf(finding), finding]));
-    for (const [key, at] of this.#reportedAt)
-      if (!current.has(key) && now - at >= REPORT_AGAIN_MS) this.#reportedAt.delete(key);
-    const fresh = [...current].flatMap(([key, finding]) => {
-      const at = this.#reportedAt.get(key);
-      if (at !== undefined && !(REMIND.has(finding.type) && now - at >= REMIND_EVERY_MS)) return [];
-      this.#reportedAt.set(key, now);
-      return [finding];
-    });
-    return [...Map.groupBy(fresh, ({ type }) => type)].map(
-      ([type, found]) => ({ type, found }) as DiscoveryNotice,
-    );
-  }
 }
 
 /** The reason may change from one attempt to the next, which is not a new finding. */

@@ -75,7 +75,7 @@ export function outcomeOf(error: unknown): AttemptOutcome {
 
 type ErrorLabel = FailureReason | 'throttled' | 'unauthorized' | 'not-found';
 
-export function failureLabel(error: unknown): ErrorLabel {
+function failureLabel(error: unknown): ErrorLabel {
   if (error instanceof ApiError) return labelOfRefusal(error);
   if (error instanceof TimeoutError) return 'timeout';
   if (error instanceof ResponseError) return 'unreadable';

@@ -45,6 +45,12 @@ interface Entry {
   readonly calls: Map<number, { readonly call: Call; readonly departure: Departure }>;
 }
 
+interface FinalBeat {
+  readonly awaited: Set<number>;
+  readonly missed: Set<number>;
+  readonly end: () => void;
+}
+
 /** A clock step is noticed within this, ms, or within q if that is shorter. */
 const LONGEST_SLEEP = 1000;
 const NOTABLE_DRIFT = 50;
@@ -151,19 +157,30 @@ export class HeartbeatDriver {
   }
 
   finalBeatMs(): number {
-    return finalBeatMs(this.#unreached(), this.#limiter.spacing(HEARTBEAT), this.#concurrency);
+    const live = this.#unreached();
+    const each = live.map(({ beat }) => beat.timing.attemptTimeout + MIN_SPACING);
+    const batches = Math.ceil(live.length / this.#concurrency);
+    return (
+      each.reduce((most, ms) => Math.max(most, ms), 0) * batches +
+      live.length * this.#limiter.spacing(HEARTBEAT)
+    );
   }
 
   /** Gives the next process the whole TTL. Resolves with the ids that were not reached. Then comes stop(). */
   async finalBeat(limitMs = Infinity): Promise<number[]> {
     const live = this.#unreached();
+    const ids = live.map(({ beat }) => beat.id);
+    const { promise: over, resolve: end } = Promise.withResolvers<void>();
     const limit = Math.min(limitMs, this.finalBeatMs());
-    const final = new FinalBeat(live.map(({ beat }) => beat.id));
+    const final = { awaited: new Set(ids), missed: new Set(ids), end };
     this.#final = final;
     this.#queue.draining = true;
     for (const entry of live) this.#tell(entry, { type: 'beat-now' }, this.#now());
     this.#pump();
-    return final.missed(limit, this.#ports.setTimer);
+    const cancel = this.#ports.setTimer(limit, end);
+    if (final.awaited.size > 0) await over;
+    cancel();
+    return [...final.missed];
   }
 
   async stop(): Promise<void> {
@@ -182,7 +199,9 @@ export class HeartbeatDriver {
 
   #unreached(): Entry[] {
     const { mono } = this.#now();
-    return [...this.#deployments.values()].filter(({ beat }) => wantsFinalBeat(beat, mono));
+    return [...this.#deployments.values()].filter(
+      ({ beat }) => beat.state !== 'stopped' && !beat.withheld && !beat.gone && !wasJustReached(beat, mono),
+    );
   }
 
   #begin(id: number, timing: Heartbeat['timing']): void {
@@ -244,9 +263,13 @@ export class HeartbeatDriver {
     enter(entry.stats, notice, now.wall);
     this.#notices.push([id, notice]);
     if (notice.type === 'overdue') this.#discount(entry, notice.attempt);
-    if (notice.type === 'accepted') this.#final?.end(id, 'reached');
-    if (notice.type === 'state' && ['gone', 'withheld', 'stopped'].includes(notice.to))
-      this.#final?.end(id, 'missed');
+    const isSilent = notice.type === 'state' && ['gone', 'withheld', 'stopped'].includes(notice.to);
+    if (notice.type === 'accepted') this.#final?.missed.delete(id);
+    if (notice.type === 'accepted' || isSilent) this.#endFinal(id);
+  }
+
+  #endFinal(id: number): void {
+    if (this.#final?.awaited.delete(id) && this.#final.awaited.size === 0) this.#final.end();
   }
 
   /** Neither the room nor the rate limit waits for it any longer. */
@@ -358,46 +381,5 @@ class Stagger {
     if (next > mono + firstWithin) return { spread, dueAt: mono };
     this.#last = next;
     return { spread, dueAt: Math.max(mono, next) };
-  }
-}
-
-function wantsFinalBeat(beat: Heartbeat, mono: number): boolean {
-  return beat.state !== 'stopped' && !beat.withheld && !beat.gone && !wasJustReached(beat, mono);
-}
-
-function finalBeatMs(
-  live: readonly { readonly beat: Heartbeat }[],
-  gap: number,
-  concurrency: number,
-): number {
-  const longest = live.reduce(
-    (most, { beat }) => Math.max(most, beat.timing.attemptTimeout + MIN_SPACING),
-    0,
-  );
-  return longest * Math.ceil(live.length / concurrency) + live.length * gap;
-}
-
-class FinalBeat {
-  readonly #awaited: Set<number>;
-  readonly #missed: Set<number>;
-  readonly #end = Promise.withResolvers<void>();
-
-  constructor(ids: readonly number[]) {
-    this.#awaited = new Set(ids);
-    this.#missed = new Set(ids);
-    if (ids.length === 0) this.#end.resolve();
-  }
-
-  end(id: number, result: 'reached' | 'missed'): void {
-    this.#awaited.delete(id);
-    if (result === 'reached') this.#missed.delete(id);
-    if (this.#awaited.size === 0) this.#end.resolve();
-  }
-
-  async missed(limit: number, setTimer: (ms: number, fn: () => void) => () => void): Promise<number[]> {
-    const cancel = setTimer(limit, () => this.#end.resolve());
-    await this.#end.promise;
-    cancel();
-    return [...this.#missed];
   }
 }

@@ -19,7 +19,7 @@ import type { BeatRequest, Ports } from './ports.ts';
 
 export const HEARTBEAT = 'deployments.heartbeat';
 
-export interface QueueLimits {
+interface QueueLimits {
   /** Overdue ones excluded. */
   readonly concurrency: number;
   /** Overdue ones included. */
@@ -275,7 +275,8 @@ interface CallEnds {
 export interface Call {
   readonly ends: CallEnds;
   readonly controller: AbortController;
-  isConnected: boolean;
+  /** It has no connection yet, and its place is not asked for. */
+  isEvictable: boolean;
 }
 
 /** The requests of all deployments: how many are open, and how many of them are not overdue. */
@@ -301,9 +302,9 @@ export class Calls {
   start(request: Omit<BeatRequest, 'signal' | 'connected'>, ends: CallEnds): Call {
     const controller = new AbortController();
     const { signal } = controller;
-    const call: Call = { ends, controller, isConnected: false };
+    const call: Call = { ends, controller, isEvictable: true };
     this.#open.add(call);
-    const connected = (): void => void (call.isConnected = true);
+    const connected = (): void => void (call.isEvictable = false);
     const finish = (outcome: AttemptOutcome): void => {
       this.#close(call);
       if (!signal.aborted) ends.ended(outcome);
@@ -324,10 +325,10 @@ export class Calls {
 
   /** Gives up the oldest overdue call without a connection. False: there is none. */
   evict(): boolean {
-    const oldest = this.#overdue.values().find(({ isConnected }) => !isConnected);
+    const oldest = this.#overdue.values().find(({ isEvictable }) => isEvictable);
     if (oldest === undefined) return false;
+    oldest.isEvictable = false;
     oldest.ends.evicted();
-    this.abort(oldest);
     return true;
   }
 

@@ -81,7 +81,7 @@ export function timingFor({ ttl, interval: chosen }: TimingChoice): Timing {
   });
 }
 
-export interface TimingProblem {
+interface TimingProblem {
   readonly change: 'ttl' | 'interval';
   readonly got: number;
   readonly atLeast?: number;

@@ -26,7 +26,7 @@ export interface Instant {
   readonly wall: number;
 }
 
-export interface ClockDrift {
+interface ClockDrift {
   /** Wall minus monotonic clock, when last noted. */
   readonly offset: number;
   /** Time that passed on the wall clock alone, ms in total. */
@@ -38,7 +38,7 @@ export type Trouble = 'none' | 'failing' | 'throttled' | 'unauthorized' | 'not-f
 export interface Attempt {
   readonly id: number;
   readonly sentAt: number;
-  /** The same moment in elapsed time (see schedule.ts). */
+  /** The same moment in elapsed time (see `withDrift`). */
   readonly elapsedAt: number;
   readonly keyGeneration: number;
   /** It took longer than A: it counts as failed, but its answer is still used. */

@@ -27,7 +27,7 @@ import {
 import { counted, createHeartLog, MESSAGES, NAMED, nonBlocking, type HeartLog, type Stderr } from './log.ts';
 import { Reports } from './reports.ts';
 
-export interface HeartServiceOptions extends LoadedHeart {
+interface HeartServiceOptions extends LoadedHeart {
   readonly settings: HeartSettings;
   readonly loadConfig: () => LoadedHeart | Promise<LoadedHeart>;
   readonly stderr: Stderr;

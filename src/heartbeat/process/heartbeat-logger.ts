@@ -19,7 +19,7 @@ import {
   type LogFields,
 } from './log.ts';
 
-export type LoggerSources = Pick<Heart, 'sharedLimit' | 'addresses' | 'deploymentIds'>;
+type LoggerSources = Pick<Heart, 'sharedLimit' | 'addresses' | 'deploymentIds'>;
 
 /** New troubles are looked for, and all of them are logged again, ms. */
 const LOOK_MS = 5_000;

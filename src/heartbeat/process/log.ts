@@ -21,7 +21,7 @@ export function isText(format: MessageFormat, isTerminal = false): boolean {
   return format === 'text' || (format === 'auto' && isTerminal);
 }
 
-export interface HeartLogOptions {
+interface HeartLogOptions {
   readonly stderr: Pick<Stderr, 'write'> & { readonly isTerminal?: boolean };
   /** A reload may change it. */
   readonly level: () => LogLevel;

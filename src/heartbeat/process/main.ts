@@ -50,7 +50,7 @@ export async function runHeart(allProblems: () => Promise<readonly ConfigProblem
 const LOOK_AGAIN_MS = 1_000;
 const LOOKS_PER_MESSAGE = 60;
 
-export interface AwaitedConfigOptions {
+interface AwaitedConfigOptions {
   readonly load: () => LoadedHeart | Promise<LoadedHeart>;
   /** Also those of the daemon's variables, which the heart does not know. */
   readonly allProblems: () => Promise<readonly ConfigProblem[]>;
@@ -59,7 +59,7 @@ export interface AwaitedConfigOptions {
   readonly told: Promise<void>;
 }
 
-export type CompleteConfig = LoadedHeart & { readonly settings: NonNullable<LoadedHeart['settings']> };
+type CompleteConfig = LoadedHeart & { readonly settings: NonNullable<LoadedHeart['settings']> };
 
 /** `refused`: standard error says why. `told`: the program was told to end. */
 export async function awaitConfig(

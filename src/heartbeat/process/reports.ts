@@ -4,7 +4,7 @@ import type { DeploymentSnapshot } from '../view/snapshot.ts';
 import type { Vitals } from './system.ts';
 import type { Report } from './link.ts';
 
-export type ReportSources = Pick<
+type ReportSources = Pick<
   Heart,
   'snapshotOf' | 'deploymentIds' | 'lastTickAt' | 'openConnections' | 'avoidedAddresses' | 'app'
 >;

@@ -191,7 +191,7 @@ const ENTRY = new URL(
   import.meta.url,
 );
 
-export interface DaemonChildOptions {
+interface DaemonChildOptions {
   readonly restarts: number;
   readonly stdout: number;
   readonly stderr: number;

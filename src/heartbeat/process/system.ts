@@ -41,7 +41,7 @@ export function attemptsAtOnce(read = readIfThere): number {
   return Math.min(MOST_ATTEMPTS, Math.max(LEAST_ATTEMPTS, left));
 }
 
-export function readIfThere(file: string): string {
+function readIfThere(file: string): string {
   try {
     return readFileSync(file, 'utf8');
   } catch {
@@ -89,7 +89,7 @@ const LEAST_DAEMON_BYTES = 96 * MEBIBYTE;
 const BESIDE_HEAP_BYTES = 80 * MEBIBYTE;
 const LEAST_HEAP_BYTES = 40 * MEBIBYTE;
 
-export interface DaemonMemory {
+interface DaemonMemory {
   readonly bound: number;
   readonly heapMebibytes: number;
 }

@@ -16,7 +16,7 @@ export { FAILURE_LABELS, FAILURE_WORDS, type FailureLabel } from '../engine/stat
 
 /** `replaced`: its name has another id. It is shown for a minute. */
 export const DEPLOYMENT_STATES = [...HEARTBEAT_STATES, 'replaced'] as const;
-export type DeploymentState = (typeof DEPLOYMENT_STATES)[number];
+type DeploymentState = (typeof DEPLOYMENT_STATES)[number];
 
 /** Times are Unix ms; an absent one is unknown, or will not come. */
 export interface DeploymentSnapshot {
@@ -101,7 +101,7 @@ function closestMargin(beat: Heartbeat, stats: Stats, now: Instant): number | un
 
 const TIMELINE_LENGTH = 20;
 
-export interface BeatRecord {
+interface BeatRecord {
   readonly attempt: number;
   readonly at: number;
   readonly hedge: boolean;

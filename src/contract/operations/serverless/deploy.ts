@@ -7,7 +7,7 @@ import { DEFAULT_TAG } from './serverless.ts';
 import { endpointGroupParameters } from './endpoint-groups.ts';
 
 /** `soft_update`: another version. `autoscale_update`: only other parameters. `exists`: nothing changed. */
-export const DEPLOY_ACTIONS = ['created', 'soft_update', 'autoscale_update', 'exists'] as const;
+const DEPLOY_ACTIONS = ['created', 'soft_update', 'autoscale_update', 'exists'] as const;
 export type DeployAction = (typeof DEPLOY_ACTIONS)[number];
 
 const deploymentVersion = z.looseObject({

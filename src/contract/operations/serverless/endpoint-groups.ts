@@ -91,7 +91,7 @@ export const endpointGroup = z.looseObject({
 });
 export type EndpointGroup = z.output<typeof endpointGroup>;
 
-const group = byId('endpoint group');
+const group = { ...byId('endpoint group'), path: '/api/v0/endptjobs/{id}/' } as const;
 
 /** Paths and answers are the public dialect's. */
 const source = '§2.7, public dialect';
@@ -123,7 +123,6 @@ export const endpointGroupOperations = {
   },
   'endpointGroups.get': {
     ...read,
-    path: '/api/v0/endptjobs/{id}/',
     summary: 'Show an endpoint group',
     ...group,
     response: z.looseObject({ result: endpointGroup }),
@@ -136,7 +135,6 @@ export const endpointGroupOperations = {
   'endpointGroups.update': {
     ...shared,
     method: 'PUT',
-    path: '/api/v0/endptjobs/{id}/',
     summary: 'Change parameters of an endpoint group, or its state',
     ...group,
     body: endpointGroupChanges.extend(further),
@@ -149,7 +147,6 @@ export const endpointGroupOperations = {
   'endpointGroups.delete': {
     ...shared,
     method: 'DELETE',
-    path: '/api/v0/endptjobs/{id}/',
     summary: 'Delete an endpoint group with its worker groups and workers',
     ...group,
     response: success.extend(workersDeleted),

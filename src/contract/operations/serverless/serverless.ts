@@ -38,7 +38,7 @@ const askedFor = z
   .refine((row) => 'id' in row || 'ttl' in row, 'neither id nor ttl: no deployment');
 
 /** A flat answer is read as if it were wrapped. */
-export const deploymentAnswer = z.preprocess(
+const deploymentAnswer = z.preprocess(
   (body) => (isRecord(body) && !('deployment' in body) ? { deployment: body } : body),
   z.looseObject({ deployment: askedFor }),
 );

@@ -36,7 +36,7 @@ const created = z.preprocess(
   z.looseObject({ id: id.describe('the new worker group id') }),
 );
 
-const { params } = byId('worker group');
+const one = { params: byId('worker group').params, path: '/api/v0/workergroups/{id}/' } as const;
 
 export const workerGroupOperations = {
   ...workerGroupListOperations,
@@ -63,9 +63,8 @@ export const workerGroupOperations = {
   'workergroups.update': {
     ...PUBLIC_WRITE,
     method: 'PUT',
-    path: '/api/v0/workergroups/{id}/',
     summary: 'Change a worker group; its workers stay as they are until they are updated',
-    params,
+    ...one,
     body: fields,
     response: success,
     otherWords: [{ says: /\bnot found\b/i, means: 'not-found' }],
@@ -76,9 +75,8 @@ export const workerGroupOperations = {
   'workergroups.delete': {
     ...PUBLIC_WRITE,
     method: 'DELETE',
-    path: '/api/v0/workergroups/{id}/',
     summary: 'Delete a worker group with its workers',
-    params,
+    ...one,
     response: success.extend(workersDeleted),
     errors: ['no_such_workergroup'],
     publicSpacingMs: 3000,

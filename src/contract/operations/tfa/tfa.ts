@@ -122,9 +122,11 @@ const RESEND_SMS_ERRORS = [...ASK_SMS_ERRORS, 'no_challenge_found'] as const;
 
 const BACKUP_CODES_EXAMPLE = Array.from({ length: 10 }, (_, index) => `A1B2-C3D4-00${10 + index}`);
 
+const POST = { ...TFA, method: 'POST' } as const;
+const PUT = { ...TFA, method: 'PUT' } as const;
+
 const smsOperation = {
-  ...TFA,
-  method: 'POST',
+  ...POST,
   verification: SENDS_CODE,
   body: sms,
   response: sent,
@@ -132,8 +134,7 @@ const smsOperation = {
 } as const;
 
 const confirmOperation = {
-  ...TFA,
-  method: 'POST',
+  ...POST,
   verification: { secretAlone: false, secret: 'always' } satisfies Verification,
   body: confirmBody,
   rules: [NUMBER_OF_SMS],
@@ -154,8 +155,7 @@ const confirmOperation = {
 export const tfaOperations = {
   ...tfaStatusOperations,
   'tfa.login': {
-    ...TFA,
-    method: 'POST',
+    ...POST,
     path: '/api/v0/tfa/',
     summary: 'Complete a login with a second factor',
     description:
@@ -207,8 +207,7 @@ export const tfaOperations = {
     },
   },
   'tfa.sendEmail': {
-    ...TFA,
-    method: 'POST',
+    ...POST,
     path: '/api/v0/tfa/email/',
     summary: 'Send a code to the verified e-mail address',
     description: 'With an API key and no secret, every call makes a fresh challenge and secret.',
@@ -240,8 +239,7 @@ export const tfaOperations = {
     errors: RESEND_SMS_ERRORS,
   },
   'tfa.setupTotp': {
-    ...TFA,
-    method: 'POST',
+    ...POST,
     path: '/api/v0/tfa/totp-setup/',
     summary: 'Make a TOTP secret for an authenticator app; it adds nothing yet',
     response: z.looseObject({
@@ -259,8 +257,7 @@ export const tfaOperations = {
     },
   },
   'tfa.authorizeNewMethod': {
-    ...TFA,
-    method: 'POST',
+    ...POST,
     path: '/api/v0/tfa/authorize-new-method/',
     summary: 'Begin to add a method: send a code, or take a backup code (step 1)',
     description: 'A user with no methods is forced to email. A backup code opens the window at once.',
@@ -282,8 +279,7 @@ export const tfaOperations = {
     example: { input: { tfa_method: 'email' }, response: { success: true, secret: 'b1946ac9' } },
   },
   'tfa.confirmAuthorization': {
-    ...TFA,
-    method: 'PUT',
+    ...PUT,
     path: '/api/v0/tfa/authorize-new-method/',
     summary: 'Open the 30-minute window in which a method can be added (step 2)',
     verification: { secretAlone: false, secret: 'always' },
@@ -301,8 +297,7 @@ export const tfaOperations = {
     summary: 'Add a method; the first one comes with 10 backup codes, shown once',
   },
   'tfa.update': {
-    ...TFA,
-    method: 'PUT',
+    ...PUT,
     path: '/api/v0/tfa/update/',
     summary: 'Change the label of a method, or make it the primary one',
     body: z.strictObject({
@@ -325,8 +320,7 @@ export const tfaOperations = {
     },
   },
   'tfa.regenerateBackupCodes': {
-    ...TFA,
-    method: 'PUT',
+    ...PUT,
     path: '/api/v0/tfa/regen-backup-codes/',
     summary: 'Make 10 new backup codes, shown once; all earlier ones stop working',
     verification: CHANGES,

@@ -1,12 +1,6 @@
 import * as fc from '../../../support/fast-check.ts';
 import { expect, test } from 'vitest';
-import {
-  AppWatch,
-  observeApp,
-  startAppHealth,
-  type AppAnswer,
-  type AppHealth,
-} from '../../../../src/heartbeat/app-watch.ts';
+import { AppWatch, observeApp, type AppAnswer, type AppHealth } from '../../../../src/heartbeat/app-watch.ts';
 import { VirtualTime } from '../../../support/virtual-time.ts';
 
 const WELL: AppAnswer = { healthy: true };
@@ -43,10 +37,10 @@ function rig(grace = 20_000) {
 
 test('a well app is asked every five seconds, by its own clock', async () => {
   const { time, watch, asked } = rig();
-  expect([watch.hasAnswered, asked]).toEqual([false, []]); // the first heartbeats leave before
+  expect([watch.snapshot().state, asked]).toEqual(['unknown', []]); // the first heartbeats leave before
   await time.pass(16_000);
   expect(asked).toEqual([0, 5_000, 10_000, 15_000]);
-  expect([watch.hasAnswered, watch.why, watch.health.withheld]).toEqual([true, undefined, false]);
+  expect(watch.snapshot()).toEqual({ state: 'healthy', unhealthyMs: 0, graceMs: 20_000 });
 });
 
 test('one that hangs is given up after two seconds each time, and withheld after its grace', async () => {
@@ -126,10 +120,10 @@ test('after stop() no timer and no question remains, and nothing is told', async
 /** Answers, each so many ms after the one before. */
 function after(answers: readonly (readonly [ms: number, healthy: boolean])[], grace = 60_000): AppHealth {
   let mono = 1_000;
-  let health = startAppHealth(grace, mono);
+  let health: AppHealth = { grace, unhealthyMs: 0, misses: 0, heardAt: mono, withheld: false };
   for (const [ms, well] of answers) {
     mono += ms;
-    health = observeApp(health, { type: 'answered', healthy: well }, mono);
+    health = observeApp(health, well, mono);
   }
   return health;
 }
