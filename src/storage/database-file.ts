@@ -1,4 +1,4 @@
-/** A private SQLite file of one process: opened, checked, upgraded, and set aside if it cannot be read. */
+/** A private SQLite file of one process: opened, checked, and set aside if it cannot be read. */
 import {
   accessSync,
   chmodSync,
@@ -22,10 +22,8 @@ export type Sqlite = typeof sqlite;
 export interface DatabaseFormat {
   /** From 1. */
   readonly version: number;
-  /** Makes the tables of that version. */
+  /** Makes its tables. */
   readonly schema: string;
-  /** Earlier versions, and what makes of each the present one. Others cannot be read. */
-  readonly upgrades: Readonly<Record<number, string>>;
   /** After a loss of power, `NORMAL` may lack the last commits. `FULL` writes to the disk with each commit. */
   readonly synchronous: 'FULL' | 'NORMAL';
   /** The whole file is checked when it is opened, 2 ms a megabyte. Otherwise damage shows when it is read. */
@@ -165,22 +163,17 @@ function opened(Database: typeof sqlite.DatabaseSync, path: string): sqlite.Data
   }
 }
 
-function prepare(
-  db: sqlite.DatabaseSync,
-  { version, schema, upgrades, synchronous, isChecked }: DatabaseFormat,
-): void {
+function prepare(db: sqlite.DatabaseSync, { version, schema, synchronous, isChecked }: DatabaseFormat): void {
   db.exec('PRAGMA locking_mode = EXCLUSIVE');
   const found = Number(pragma(db, 'user_version'));
   // Before the journal's mode is written to the file.
   if (found > version) throw new NewerFile(found, version);
   db.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = ${synchronous};`);
   const isNew = found === 0 && db.prepare('SELECT 1 FROM sqlite_schema').get() === undefined;
-  const step = isNew ? schema : upgrades[found];
-  if (found !== version && step === undefined)
-    throw new UnreadableFile(`its version is ${found}, not ${version}`);
+  if (!isNew && found !== version) throw new UnreadableFile(`its version is ${found}, not ${version}`);
   if (!isNew && isChecked && pragma(db, 'quick_check') !== 'ok')
     throw new UnreadableFile('the integrity check failed');
-  if (found !== version) db.exec(`BEGIN; ${step} PRAGMA user_version = ${version}; COMMIT;`);
+  if (isNew) db.exec(`BEGIN; ${schema} PRAGMA user_version = ${version}; COMMIT;`);
 }
 
 /** How long to wait for another process, and between two tries, ms. */

@@ -60,7 +60,6 @@ const SCHEMA = `
 const FORMAT: DatabaseFormat = {
   version: 4,
   schema: SCHEMA,
-  upgrades: {},
   // A loss of power may cost some seconds of history; in return a sample needs no flush.
   synchronous: 'NORMAL',
   // Checking 300 MB would block the daemon for a second or more.

@@ -25,36 +25,23 @@ const LINE_END = Buffer.from('\n');
 /** Of one chunk, which is stored, taken and dropped as a whole. One record may be larger. */
 const CHUNK_BYTES = 2 ** 16;
 
-/** SQLite notices damage to its pages. Their content has a checksum, except records of version 0.1. */
+/** SQLite notices damage to its pages; checksums cover what stands in them. */
 const SCHEMA = `
   CREATE TABLE chunk (
     position INTEGER PRIMARY KEY, bytes INTEGER NOT NULL, body TEXT NOT NULL,
-    records INTEGER NOT NULL DEFAULT 1, checksum INTEGER, source TEXT
+    records INTEGER NOT NULL, checksum INTEGER NOT NULL, source TEXT NOT NULL
   ) STRICT;
   CREATE INDEX chunks_of_source ON chunk (source, records);
-  CREATE TABLE IF NOT EXISTS sink (
-    name TEXT PRIMARY KEY, acknowledged INTEGER NOT NULL, dropped INTEGER NOT NULL
-  ) STRICT;
-  CREATE TABLE IF NOT EXISTS loss (epoch INTEGER NOT NULL) STRICT;
+  CREATE TABLE sink (name TEXT PRIMARY KEY, acknowledged INTEGER NOT NULL) STRICT;
+  CREATE TABLE loss (epoch INTEGER NOT NULL) STRICT;
   CREATE TABLE progress (source TEXT PRIMARY KEY, body TEXT NOT NULL, checksum INTEGER NOT NULL) STRICT;
   CREATE TABLE window (
     source TEXT, level TEXT, ordinal INTEGER, hashes BLOB NOT NULL, PRIMARY KEY (source, level, ordinal)
   ) STRICT;
 `;
-/** Version 0.1 had a row for each record, and knew lines by their text, which is not read. */
-const FROM_VERSION_01 = `
-  INSERT INTO loss SELECT 1000 * unixepoch() FROM progress LIMIT 1;
-  DROP TABLE progress;
-  DROP TABLE window_line;
-  DROP TABLE IF EXISTS window_block;
-  ${SCHEMA}
-  INSERT INTO chunk (position, bytes, body) SELECT position, bytes, body FROM record;
-  DROP TABLE record;
-`;
 const FORMAT: DatabaseFormat = {
-  version: 4,
+  version: 5,
   schema: SCHEMA,
-  upgrades: { 1: FROM_VERSION_01, 2: FROM_VERSION_01 },
   synchronous: 'FULL',
   isChecked: true,
 };
@@ -166,7 +153,7 @@ export class SpoolDatabase extends DatabaseFile {
       const [added, text] = [Number(records), body as Uint8Array];
       const isFull = count + added > BATCH_RECORDS || bytes + text.length > BATCH_BYTES;
       if (isFull && count > 0) break;
-      if (checksum !== null && checksum !== crc32(text))
+      if (checksum !== crc32(text))
         throw new UnreadableFile('stored log records are not as they were written');
       pieces.push(text, LINE_END);
       [count, bytes, taken] = [count + added, bytes + text.length, Number(position)];
@@ -318,8 +305,7 @@ function statements(db: DatabaseSync) {
     bytesThrough: db.prepare('SELECT total(bytes) AS bytes FROM chunk WHERE position <= ?'),
     removeThrough: db.prepare('DELETE FROM chunk WHERE position <= ?'),
     sinks: db.prepare('SELECT name, acknowledged FROM sink'),
-    // Earlier versions counted in the last column what a sink missed.
-    putSink: db.prepare('INSERT OR REPLACE INTO sink VALUES (?, ?, 0)'),
+    putSink: db.prepare('INSERT OR REPLACE INTO sink VALUES (?, ?)'),
     removeSink: db.prepare('DELETE FROM sink WHERE name = ?'),
   };
 }

@@ -11,7 +11,6 @@ import { describeOnSmallDisk, smallDisk } from '../../support/small-disk.ts';
 const FORMAT: DatabaseFormat = {
   version: 1,
   schema: 'CREATE TABLE line (text TEXT) STRICT;',
-  upgrades: {},
   synchronous: 'NORMAL',
   isChecked: true,
 };

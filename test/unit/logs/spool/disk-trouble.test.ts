@@ -1,19 +1,14 @@
-/**
- * A STATE_DIR that is full, read-only, in use, damaged or gone for a while, and a file of an older version: real file
- * systems.
- */
+/** A STATE_DIR that is full, read-only, in use, damaged or gone for a while: real file systems. */
 import { readdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect } from 'vitest';
 import { EpochOver } from '../../../../src/logs/spool/spool.ts';
 import * as fc from '../../../support/fast-check.ts';
 import { test } from '../../../support/log-folder.ts';
-import { linesOf, LogPolls } from '../../../support/log-polls.ts';
+import { LogPolls } from '../../../support/log-polls.ts';
 import { numbers, progressAt, record, recordsFrom } from '../../../support/log-records.ts';
 import { alter, NOW, openSpool, SOURCE, TakingSinks } from '../../../support/log-spool.ts';
 import { describeOnSmallDisk, smallDisk } from '../../../support/small-disk.ts';
-import { DatabaseSync } from 'node:sqlite';
-import { LogService } from '../../../support/log-service.ts';
 
 const large = (seq: number) => record(seq, `line ${seq} ${'x'.repeat(2_000)}`);
 const fileIn = (folder: string): string => join(folder, 'spool.sqlite');
@@ -202,10 +197,10 @@ describe('a file', () => {
     newer.spool.append(SOURCE, recordsFrom(1, 2), progressAt(2, ['one', 'two']));
     newer.spool.close();
     const path = fileIn(folder);
-    alter(path, 'PRAGMA user_version = 5');
+    alter(path, 'PRAGMA user_version = 6');
     const whole = readFileSync(path);
     const { spool, events } = await openSpool(folder);
-    const aside = `${path}.version-5-2025-01-01T000000.000Z`;
+    const aside = `${path}.version-6-2025-01-01T000000.000Z`;
     expect(events).toMatchObject([{ kind: 'spool set aside', path: aside, error: { code: 'newer_file' } }]);
     expect([spool.durable, spool.epochAfterLoss, spool.progress(SOURCE)]).toEqual([true, NOW, undefined]);
     expect(readFileSync(aside)).toEqual(whole);
@@ -216,6 +211,7 @@ describe('a file', () => {
       'is garbage',
       (path) => writeFileSync(path, 'this is no database, and long enough to be sure'.repeat(100)),
     ],
+    ['is of an older version', (path) => alter(path, 'PRAGMA user_version = 4')],
     ['is cut off', (path) => truncateSync(path, 20_000)],
     [
       'is overwritten in the middle',
@@ -323,64 +319,3 @@ describe('a file', () => {
     expect([drain(), spool.durable]).toEqual([[6, 7], true]);
   });
 });
-
-const LINES = Array.from({ length: 500 }, (_, index) => `line ${index % 70}`);
-
-/** As a version wrote it, through the same lines; the last two are not delivered. */
-function writeOld(version: number, path: string): void {
-  using db = new DatabaseSync(path);
-  const ofStream = 'workergroup_id INTEGER, level TEXT, ordinal INTEGER';
-  const rows = `${ofStream}, lines INTEGER NOT NULL`;
-  const key = 'PRIMARY KEY (workergroup_id, level, ordinal)';
-  db.exec(`
-    CREATE TABLE record (position INTEGER PRIMARY KEY, bytes INTEGER NOT NULL, body TEXT NOT NULL) STRICT;
-    CREATE TABLE sink (name TEXT PRIMARY KEY, acknowledged INTEGER NOT NULL, dropped INTEGER NOT NULL) STRICT;
-    CREATE TABLE progress (workergroup_id INTEGER PRIMARY KEY, body TEXT NOT NULL) STRICT;
-    CREATE TABLE window_line (${ofStream}, line TEXT NOT NULL, ${key}) STRICT, WITHOUT ROWID;
-    CREATE TABLE loss (epoch INTEGER NOT NULL) STRICT;
-    ${version >= 2 ? `CREATE TABLE window_block (${rows}, packed BLOB NOT NULL, ${key}) STRICT;` : ''}
-    PRAGMA user_version = ${version};
-    INSERT INTO sink VALUES ('stdout', 498, 5);
-    INSERT INTO loss VALUES (2);
-  `);
-  const waiting = db.prepare('INSERT INTO record VALUES (?, 300, ?)');
-  for (const seq of [499, 500]) waiting.run(seq, JSON.stringify(record(seq, LINES[seq - 1])));
-  const progress = {
-    epoch: 4,
-    seq: 500,
-    time: 5,
-    bytesPerLine: 10,
-    linesPerSecond: 0,
-    streams: { '': { from: 0, endsLines: true } },
-  };
-  db.prepare('INSERT INTO progress VALUES (7, ?)').run(JSON.stringify(progress));
-  const line = db.prepare("INSERT INTO window_line VALUES (7, '', ?, ?)");
-  for (const [index, text] of LINES.entries()) line.run(index, text);
-}
-
-test.for([1, 2])(
-  'a file of version %i goes on, and a reset marks that its lines come again',
-  async (version, { folder }) => {
-    writeOld(version, join(folder, 'spool.sqlite'));
-    const log = new LogService();
-    log.writeLines(LINES);
-    for (let run = 0; run < 2; run++) {
-      const { spool, events, drain } = await openSpool(folder);
-      expect([events, spool.lag('stdout')]).toEqual([[], run === 0 ? 2 : 0]);
-      expect(drain()).toEqual(run === 0 ? [499, 500] : []);
-      const polls = new LogPolls(spool.beginning(SOURCE));
-      log.writeLines([`new ${run}`]);
-      const records = polls.poll((tail) => log.answer(tail));
-      if (run === 0) {
-        expect(records[0]).toMatchObject({ seq: 1, gap: { reason: 'reset' } });
-        expect(records[0]?.epoch).toBeGreaterThan(4);
-        expect(linesOf(records)).toEqual(log.lines);
-      } else {
-        expect(records).toMatchObject([{ seq: 503, line: 'new 1' }]);
-      }
-      spool.append(SOURCE, records, polls.state.progress);
-      expect(drain()).toHaveLength(records.length);
-      spool.close();
-    }
-  },
-);
