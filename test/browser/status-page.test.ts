@@ -106,7 +106,7 @@ describeWithBrowser('the status page in a real browser', (browser) => {
     await using emulator = await startEmulator();
     await using daemon = await startTestDaemon({ ...serviceOf(emulator), DEPLOYMENTS: '42@300s' });
     const { page } = watched(await browser.newPage());
-    const failing = new Set(['status-words.js', 'livez']);
+    const failing = new Set(['status-dom.js', 'livez']);
     await page.route(
       ({ pathname }) => failing.has(pathname.slice(1)),
       (route) => {

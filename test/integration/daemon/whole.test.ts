@@ -198,7 +198,7 @@ test('its page has all that it asks for', async () => {
     for (const [, name = ''] of text.matchAll(/(?:from |import\()'(\.[\w./-]+\.js)'/g))
       files.add(new URL(name, new URL(file, daemon.url)).pathname);
   }
-  expect([...files]).toEqual(expect.arrayContaining(['/status.js', '/status-words.js', '/fleet/plot.js']));
+  expect([...files]).toEqual(expect.arrayContaining(['/status.js', '/status-dom.js', '/plot.js']));
 });
 
 test('secrets are in nothing that it says or answers', async () => {

@@ -17,16 +17,10 @@ const FILES = [
   'status.js',
   'status-access.js',
   'status-dom.js',
-  'status-words.js',
   'status-summary.js',
-  'status-deployments.js',
-  'status-logs.js',
-  'status-watches.js',
-  'fleet/troubles.js',
-  'fleet/endpoints.js',
-  'fleet/history.js',
-  'fleet/plot.js',
-  'fleet/fleet.css',
+  'status-cards.js',
+  'endpoints.js',
+  'plot.js',
 ];
 const PLOT_FILES = ['uPlot.iife.min.js', 'uPlot.min.css'] as const satisfies readonly PlotFile[];
 

@@ -1,10 +1,7 @@
 import { ask, followLinks, tokenGiven, TokenNeeded } from './status-access.js';
-import { byId, element, quiet } from './status-dom.js';
-import { drawDeployments } from './status-deployments.js';
-import { drawLogs, drawSinks } from './status-logs.js';
+import { drawDeployments, drawEndpointGroups, drawLogs, drawSinks, drawWatches } from './status-cards.js';
+import { byId, element, plural, quiet, seconds } from './status-dom.js';
 import { summaryOf } from './status-summary.js';
-import { drawEndpointGroups, drawWatches } from './status-watches.js';
-import { plural, seconds } from './status-words.js';
 
 const POLL_MS = 2000;
 const DRAW_MS = 250;
@@ -66,7 +63,7 @@ function drawFleet({ fleet, replica: { role } }) {
     byId('endpoints').replaceChildren(quiet(noEndpoints(fleet, role)));
     return;
   }
-  endpoints ??= import('./fleet/endpoints.js');
+  endpoints ??= import('./endpoints.js');
   endpoints.then(
     ({ drawEndpoints }) => drawEndpoints(status.fleet, now()),
     () => {

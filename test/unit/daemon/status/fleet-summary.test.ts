@@ -140,9 +140,9 @@ test('a history that takes nothing is said', () => {
 });
 
 test('the plot of workers has a place and a colour for each status', () => {
-  const script = readFileSync(new URL('fleet/history.js', page), 'utf8');
+  const script = readFileSync(new URL('endpoints.js', page), 'utf8');
   const placed = /const STATUSES =\s+`([^`]+)`/.exec(script)?.[1]?.split(/\s+/);
-  const styles = readFileSync(new URL('fleet/fleet.css', page), 'utf8');
+  const styles = readFileSync(new URL('status.css', page), 'utf8');
   for (const status of [...WORKER_STATUSES, 'unknown']) {
     expect(placed).toContain(status);
     expect(styles).toContain(`--worker-${status}: `);

@@ -4,7 +4,7 @@ import { checkEndpointGroup } from '../../../../src/scaling/rules/check.ts';
 import type { Finding } from '../../../../src/scaling/rules/rules.ts';
 
 // The page's scripts are served as they are, and have no types.
-const script = new URL('../../../../src/daemon/status/page/status-words.js', import.meta.url).href;
+const script = new URL('../../../../src/daemon/status/page/status-dom.js', import.meta.url).href;
 const { findingInWords, logName, lostLines } = (await import(script)) as {
   findingInWords: (finding: Finding) => string;
   logName: (log: object) => string;

@@ -1,7 +1,6 @@
 // Mouse, finger and arrow keys choose a moment; its values stand below the plot.
 /* global uPlot */
-import { element } from '../status-dom.js';
-import { short } from '../status-words.js';
+import { element, short } from './status-dom.js';
 
 const HEIGHT = 160;
 /** Points that Page Up and Page Down pass. */
@@ -191,12 +190,12 @@ const DAY = { day: 'numeric', month: 'short' };
 /** Shorter plots show seconds. */
 const BRIEF = 900;
 
-export function timeInWords(at, span) {
+function timeInWords(at, span) {
   const time = clockTime(at, span);
   return span <= 86_400 ? time : `${dayOf(at)}, ${time}`;
 }
 
-export function axisTime(at, span) {
+function axisTime(at, span) {
   return span <= 2 * 86_400 ? clockTime(at, span) : dayOf(at);
 }
 

@@ -1,0 +1,287 @@
+// The cards of everything but endpoints.
+import {
+  ago,
+  byId,
+  cards,
+  clockTime,
+  counted,
+  deploymentName,
+  element,
+  errorNote,
+  facts,
+  findingInWords,
+  findingsInWords,
+  heading,
+  logName,
+  lostLines,
+  plainList,
+  plural,
+  printable,
+  quiet,
+  seconds,
+} from './status-dom.js';
+import { deploymentTone, endpointGroupTone, isImminent } from './status-summary.js';
+
+const ANSWERED = new Set(['accepted', 'superseded']);
+
+export function drawDeployments(deployments) {
+  cards(byId('deployments'), deployments, {
+    key: (deployment) => deployment.deployment_id,
+    label: (deployment) => `Deployment ${deploymentName(deployment)}`,
+    tone: deploymentTone,
+    draw: deploymentCard,
+    none: 'None configured (PILOTLIGHT_DEPLOYMENTS).',
+  });
+}
+
+function deploymentCard(deployment) {
+  const { ttl_seconds: ttl, min_margin_ratio: margin } = deployment;
+  const tone = deploymentTone(deployment);
+  return [
+    heading(`Deployment ${deploymentName(deployment)}`, tone, deployment.state),
+    ...remaining(deployment, tone),
+    facts(
+      ['Last accepted', ago(deployment.last_success_at)],
+      [
+        'Heartbeat',
+        `every ${seconds(deployment.interval_seconds)}, ${deployment.heartbeats.toLocaleString('en')} sent`,
+      ],
+      ['Closest call', margin === null ? '—' : `${Math.round(margin * 100)}% of ${seconds(ttl)} left`],
+      ['Lapses', String(deployment.lapses)],
+    ),
+    ...lastFailure(deployment, tone === 'good' ? 'quiet' : tone),
+    beats(deployment.last_heartbeats),
+  ];
+}
+
+function lastFailure({ last_error: error, last_error_at: at }, tone) {
+  return error ? [element('p', { class: `note ${tone}` }, 'Last failure ', ago(at), `: ${error}`)] : [];
+}
+
+function remaining(deployment, tone) {
+  const { ttl_seconds: ttl, expires_at: expires } = deployment;
+  if (expires === null || ttl === null) {
+    const known = ttl === null ? 'TTL not known' : `of ${seconds(ttl)}, not yet accepted`;
+    return [element('p', { class: 'large' }, '— ', element('small', {}, known))];
+  }
+  const meter = {
+    class: `bar ${tone}`,
+    role: 'meter',
+    'aria-label': `Remaining TTL of deployment ${deploymentName(deployment)}`,
+    'aria-valuemin': '0',
+    'aria-valuemax': String(ttl),
+    'aria-valuenow': '0',
+    'data-expires': String(expires),
+    'data-ttl': String(ttl),
+  };
+  const left = element('span', { 'data-remaining': String(expires) });
+  return [
+    element('p', { class: 'large' }, left, element('small', {}, ` left of ${seconds(ttl)}`)),
+    element('div', meter, element('span')),
+  ];
+}
+
+/** A slow heartbeat has a high bar. */
+function beats(list) {
+  const slowest = Math.max(1, ...list.map(({ latency_ms: latency }) => latency ?? 0));
+  const failed = list.filter(({ outcome }) => !ANSWERED.has(outcome) && outcome !== 'waiting').length;
+  return element(
+    'ol',
+    { class: 'beats', 'aria-label': `Last ${plural(list.length, 'heartbeat')}, ${failed} failed` },
+    ...list.map(({ outcome, at, latency_ms: latency }) => {
+      const tone = ANSWERED.has(outcome) ? 'good' : outcome === 'waiting' ? 'waiting' : 'bad';
+      const took = latency === null ? '' : `, ${Math.round(latency)} ms`;
+      const bar = element('li', { class: tone, title: `${clockTime(at)}: ${outcome}${took}` });
+      bar.style.height = `${tone === 'bad' ? 100 : 25 + (60 * (latency ?? 0)) / slowest}%`;
+      return bar;
+    }),
+  );
+}
+
+const HIDDEN =
+  'Lines are not shown to everybody. PILOTLIGHT_METRICS_TOKEN shows them to those who have it, PILOTLIGHT_PUBLIC_STATUS=true to all.';
+
+export function drawLogs({
+  worker_groups: groups,
+  endpoint_logs: endpoints,
+  log_lines_shown: linesShown,
+  replica,
+}) {
+  const { role, last_error: error } = replica;
+  const logs = [...groups, ...endpoints];
+  const shown = cards(byId('logs'), logs, {
+    key: (log) => log.workergroup_id ?? `endpoint ${log.endpoint_id}`,
+    label: logName,
+    tone: (log) => (log.last_error ? 'warn' : 'good'),
+    draw: logCard,
+    none:
+      role === 'standby'
+        ? orTrouble('Another replica follows the logs.', error)
+        : 'None configured (PILOTLIGHT_WORKER_GROUPS, PILOTLIGHT_ENDPOINT_LOGS).',
+  });
+  for (const [index, card] of shown.entries()) drawLines(card, logs[index], linesShown);
+}
+
+/** Without Redis the leader is unknown. */
+function orTrouble(otherwise, error) {
+  return error ? printable(error) : otherwise;
+}
+
+function logCard(log) {
+  const gaps = counted(log.gaps);
+  const rate = log.lines_per_second;
+  return [
+    heading(
+      logName(log),
+      log.last_error || gaps ? 'warn' : 'good',
+      log.last_error ? 'failing' : gaps ? 'gaps' : 'no gaps',
+    ),
+    element(
+      'p',
+      { class: 'large' },
+      rate < 10 ? rate.toFixed(1) : Math.round(rate).toLocaleString('en'),
+      element('small', {}, ` lines/s, ${plural(log.lines, 'line')} in all`),
+    ),
+    facts(
+      ['Last line', ago(log.last_line_at)],
+      ['Polled', `every ${seconds(log.poll_interval_seconds)}`],
+      ...(gaps ? [['Gaps', `${gaps}; ${lostLines(log)}`]] : []),
+    ),
+    ...errorNote(log.last_error),
+  ];
+}
+
+/** Scrolls to the newest line unless the reader has scrolled up. */
+function drawLines(card, log, linesShown) {
+  let pre = card.querySelector('pre');
+  if (!pre) {
+    pre = element('pre', {
+      'data-keep': '',
+      tabindex: '0',
+      role: 'region',
+      'aria-label': `Last lines of ${logName(log)}`,
+    });
+    card.append(pre);
+  }
+  const none = linesShown ? 'No line yet.' : HIDDEN;
+  const text = log.last_lines.map((line) => printable(line)).join('\n') || none;
+  if (pre.textContent === text) return;
+  const atEnd = pre.scrollTop + pre.clientHeight >= pre.scrollHeight - 2;
+  pre.textContent = text;
+  if (atEnd) pre.scrollTop = pre.scrollHeight;
+}
+
+export function drawSinks({ sinks, spool_durable: durable, replica: { role, last_error: error } }) {
+  cards(byId('sinks'), sinks, {
+    key: ({ sink }) => sink,
+    label: ({ sink }) => `Log sink ${sink}`,
+    tone: sinkTone,
+    draw: (sink) => sinkCard(sink, durable),
+    none: role === 'standby' ? orTrouble('Another replica delivers the logs.', error) : 'None configured.',
+  });
+}
+
+function sinkTone({ dropped_lines: dropped, last_error: error }) {
+  return counted(dropped) ? 'bad' : error ? 'warn' : 'good';
+}
+
+function sinkCard(sink, durable) {
+  const dropped = counted(sink.dropped_lines);
+  const word = sink.last_error ? 'failing' : dropped ? 'missed lines' : 'delivering';
+  return [
+    heading(`Log sink ${sink.sink}`, sinkTone(sink), word),
+    facts(
+      ['Waiting', plural(sink.lag_lines, 'record')],
+      ['Delivered', plural(sink.delivered_lines, 'record')],
+      ...(dropped ? [['Dropped', dropped]] : []),
+      ['Kept', durable === null ? 'in memory' : durable ? 'durably' : 'in memory, for now'],
+    ),
+    ...errorNote(sink.last_error),
+  ];
+}
+
+export function drawEndpointGroups(groups) {
+  cards(byId('endpoint-groups'), groups, {
+    key: (group) => group.endpoint_group,
+    label: (group) => `Endpoint group ${group.endpoint_group}`,
+    tone: endpointGroupTone,
+    none: 'None configured (PILOTLIGHT_ENDPOINT_GROUPS).',
+    draw(group) {
+      const { endpoint_group: name, findings } = group;
+      const found = findings.filter(({ severity }) => severity !== 'note').map(findingInWords);
+      const first = heading(name, endpointGroupTone(group), findingsInWords(findings) || 'parameters fine');
+      return found.length > 0 ? [first, plainList(found)] : [first];
+    },
+  });
+}
+
+export function drawWatches({ maintenance_windows: windows, instances, account, jobs, service }, now) {
+  const items = [
+    { title: 'Maintenance', seen: windows, body: () => maintenance(windows, now) },
+    { title: 'Instances', seen: instances, body: () => instanceCounts(instances) },
+    { title: 'Account', seen: account, body: () => accountFacts(account) },
+    { title: 'Jobs', seen: jobs, body: () => [facts(...jobs.map(jobFact))] },
+    { title: 'Service', seen: service.traits, body: () => serviceTraits(service.traits) },
+  ];
+  cards(byId('watches'), items, {
+    key: ({ title }) => title,
+    label: ({ title }) => title,
+    tone: ({ seen }) => (seen === service.traits && seen.some(isBroken) ? 'bad' : 'good'),
+    none: '',
+    draw: ({ title, body }) => [element('p', { class: 'name' }, title), ...body()],
+  });
+}
+
+function isBroken({ verdict }) {
+  return verdict === 'broken';
+}
+
+function serviceTraits(traits) {
+  if (traits.length === 0) return [quiet('No answer has told yet how it behaves.')];
+  const [unlike, like] = [false, true].map((isFine) =>
+    traits.filter(({ verdict }) => (verdict === 'fine') === isFine).map(({ says }) => says),
+  );
+  return [plainList([...unlike, ...like])];
+}
+
+function accountFacts(account) {
+  if (!account) return [quiet('Not looked at yet.')];
+  const { tfa_enabled: isOn, backup_codes_remaining: codes, locked_methods: locked } = account;
+  return [
+    facts(
+      ['Two-factor', isOn ? 'on' : 'off'],
+      ['Backup codes', String(codes ?? 'not known')],
+      ['Locked methods', String(locked)],
+    ),
+  ];
+}
+
+function maintenance(windows, now) {
+  if (windows.length === 0) return [quiet('No window known.')];
+  return windows.map((window) => {
+    const { machine_id: machine, category, starts_at: start, ends_at: end } = window;
+    const when = start > now ? ['in ', element('span', { 'data-until': String(start) })] : ['under way'];
+    const tone = isImminent(window, now) ? 'warn' : '';
+    return element('p', { class: `note ${tone}` }, `Machine ${machine}, ${category}: `, ...when, until(end));
+  });
+}
+
+function until(end) {
+  if (end === null) return '';
+  return `, until ${new Date(end * 1000).toLocaleString([], { dateStyle: 'medium', timeStyle: 'short' })}`;
+}
+
+function instanceCounts(instances) {
+  const present = Object.entries(instances).filter(([, count]) => count > 0);
+  if (present.length === 0) return [quiet('None.')];
+  return [facts(...present.map(([state, count]) => [state, String(count)]))];
+}
+
+function jobFact({ job, schedule, failures, last_success_at: success, last_error: error }) {
+  if (schedule === 'off') return [job, 'off'];
+  const words = element('span', {}, success === null ? 'no success yet' : 'succeeded ');
+  if (success !== null) words.append(ago(success));
+  if (error) words.append(`; last failure: ${error}`);
+  else if (failures > 0) words.append(`, ${plural(failures, 'failure')} before`);
+  return [job, words];
+}
