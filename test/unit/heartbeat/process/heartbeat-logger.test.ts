@@ -127,23 +127,6 @@ test('the end of a trouble that was logged is logged at once, with what is left 
   });
 });
 
-test('a trouble that only the summary named ends in the log too', async () => {
-  logger.notice(42, to('retrying'));
-  await vi.advanceTimersByTimeAsync(1_000);
-  logger.notice(42, to('healthy'));
-  await vi.advanceTimersByTimeAsync(10_000);
-  logger.notice(42, failed);
-  logger.notice(42, to('retrying'));
-  logger.notice(43, failed);
-  await vi.advanceTimersByTimeAsync(48_999);
-  expect(lines.at(-1)).toMatchObject({ deploymentIds: [43] });
-  await vi.advanceTimersByTimeAsync(1);
-  expect(lines.at(-1)).toMatchObject({ deploymentIds: [42, 43], msg: MESSAGES.failing.text });
-  logger.notice(42, to('healthy'));
-  await vi.advanceTimersByTimeAsync(1_000);
-  expect(lines.at(-1)).toMatchObject({ deploymentId: 42, from: 'retrying', to: 'healthy' });
-});
-
 test('a single change is said soon, with what is left and what to do', async () => {
   logger.notice(42, sent);
   logger.notice(42, failed);
