@@ -58,20 +58,6 @@ describe('login', () => {
     expect(await session.users.current()).toMatchObject({ id: user.id });
   });
 
-  test('by SMS sends the code, asks for it, and hands its secret back', async () => {
-    await begin(SMS_USER);
-    const asked: string[] = [];
-    const { user } = await login(client, {
-      askCode(prompt, signal) {
-        asked.push(`${prompt.method} ${prompt.hint}`);
-        return person(prompt, signal);
-      },
-    });
-    expect(user.session_key).toBeDefined();
-    expect(asked).toEqual([expect.stringMatching(/^sms .*4567$/)]);
-    expect(emulator.outbox.messages()).toHaveLength(1);
-  });
-
   test.each(['sms', 'email'] as const)(
     'by %s a person may have the code sent once more, and enters the new one',
     async (method) => {

@@ -363,3 +363,14 @@ describe('clocks', () => {
     expect(patient.remaining).toBe(300_000 - 3000 - 50 - 100_000);
   });
 });
+
+it('without room for another request waits with sending, but goes on with everything else', () => {
+  const patient = new Patient({ ttl: 20_000 }).begun();
+  patient.nextAttempt();
+  patient.mono += 30_000;
+  patient.wall += 30_000;
+  patient.tell({ type: 'wake', room: false });
+  expect([patient.sent.length, patient.state]).toEqual([2, 'lapsed']);
+  patient.tell({ type: 'wake', room: true });
+  expect(patient.sent).toHaveLength(3);
+});

@@ -61,21 +61,6 @@ test('of a name that thousands of deployments have, a line names twenty', () => 
   ]);
 });
 
-test('one that was never accepted is said with its reason within ten seconds, and then once a minute', async () => {
-  logger.notice(42, sent);
-  logger.notice(42, failed);
-  await vi.advanceTimersByTimeAsync(10_000);
-  expect(lines).toMatchObject([{ level: 'error', count: 1, deploymentIds: [42], reasons: { [REFUSED]: 1 } }]);
-  await vi.advanceTimersByTimeAsync(59_000);
-  expect(lines.length).toBeLessThanOrEqual(2);
-  await vi.advanceTimersByTimeAsync(120_000);
-  expect(lines.length).toBeGreaterThanOrEqual(3);
-  logger.notice(42, accepted);
-  const before = lines.length;
-  await vi.advanceTimersByTimeAsync(600_000);
-  expect(lines).toHaveLength(before);
-});
-
 test('ten thousand that fail together are a few lines, each with a count and some ids', async () => {
   for (let id = 1; id <= 10_000; id += 1) {
     logger.notice(id, sent);
