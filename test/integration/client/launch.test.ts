@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { createClient, type Client } from '../../../src/client/client.ts';
-import { launchInstance, LaunchError } from '../../../src/client/flows/launch.ts';
+import { launchInstance } from '../../../src/client/flows/launch.ts';
 import { startEmulator, type Emulator } from '../../../src/emulator/index.ts';
 
 let emulator: Emulator;
@@ -56,17 +56,3 @@ test.each(['exited', 'unknown', 'offline'] as const)(
     expect(ids()).toEqual([...existing, launched.instanceId]);
   },
 );
-
-test('when no offer works, the error names each with its reason, and nothing is left', async () => {
-  await client.instances.create({ offer_id: 3001, ...request });
-  const existing = ids();
-  const launching = launchInstance(client, {
-    ...LAUNCH,
-    onProgress(progress) {
-      if (progress.step === 'rented') emulator.instances.setStatus(progress.instanceId, 'offline');
-    },
-  });
-  await expect(launching).rejects.toThrow(LaunchError);
-  await expect(launching).rejects.toThrow(/offer 3001: .*; offer 3002: it became offline; offer 3003: /);
-  expect(ids()).toEqual(existing);
-});

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { createClient, type Client } from '../../../src/client/client.ts';
-import { ApiError, RequestError, UnauthorizedError, explainError } from '../../../src/client/errors.ts';
+import { RequestError, UnauthorizedError } from '../../../src/client/errors.ts';
 import {
   addSms,
   addTotp,
@@ -58,20 +58,6 @@ describe('login', () => {
     expect(await session.users.current()).toMatchObject({ id: user.id });
   });
 
-  test('by SMS sends the code, asks for it, and hands its secret back', async () => {
-    await begin(SMS_USER);
-    const asked: string[] = [];
-    const { user } = await login(client, {
-      askCode(prompt, signal) {
-        asked.push(`${prompt.method} ${prompt.hint}`);
-        return person(prompt, signal);
-      },
-    });
-    expect(user.session_key).toBeDefined();
-    expect(asked).toEqual([expect.stringMatching(/^sms .*4567$/)]);
-    expect(emulator.outbox.messages()).toHaveLength(1);
-  });
-
   test.each(['sms', 'email'] as const)(
     'by %s a person may have the code sent once more, and enters the new one',
     async (method) => {
@@ -90,16 +76,6 @@ describe('login', () => {
       expect(user.session_key).toBeDefined();
     },
   );
-
-  test('with a backup code, once', async () => {
-    await begin();
-    const [backupCode = ''] = emulator.tfa.backupCodes();
-    const { user } = await login(client, { askCode: nobody, backupCode });
-    expect(user.backup_codes_remaining).toBe(7);
-    await expect(login(client, { askCode: nobody, backupCode })).rejects.toMatchObject({
-      errorCode: 'invalid_backup_code',
-    });
-  });
 });
 
 describe('a login that was begun with a password', () => {
@@ -122,17 +98,6 @@ describe('a login that was begun with a password', () => {
     // The session is in a cookie then, so there is no other client.
     expect([user.session_key, after]).toEqual([undefined, nobodyYet]);
     await expect(nobodyYet.users.current()).rejects.toThrow('this operation needs an API key');
-  });
-
-  test('is completed by an authenticator or a backup code with its secret and no key', async () => {
-    await begin();
-    await using nobodyYet = createClient({ baseUrl: emulator.url });
-    const [backupCode = ''] = emulator.tfa.backupCodes();
-    for (const proof of [{ totpSecret: DEFAULT_TOTP_SECRET, now }, { backupCode }]) {
-      const secret = emulator.tfa.startLogin(1).tfa_secret;
-      const { user } = await login(nobodyYet, { ...proof, secret, askCode: nobody });
-      expect(user.id).toBe(1);
-    }
   });
 });
 
@@ -167,21 +132,6 @@ describe('adding and removing methods', () => {
     await addSms(client, { phoneNumber: PHONE, backupCode, askCode: person });
     expect((await client.tfa.status()).methods).toHaveLength(2);
   });
-
-  test('a fresh set of backup codes replaces the old one', async () => {
-    await begin();
-    const [old = ''] = emulator.tfa.backupCodes();
-    const codes = await regenerateBackupCodes(client, {
-      askCode: nobody,
-      totpSecret: DEFAULT_TOTP_SECRET,
-      now,
-    });
-    expect(new Set(codes).size).toBe(10);
-    await expect(login(client, { askCode: nobody, backupCode: old })).rejects.toMatchObject({
-      errorCode: 'invalid_backup_code',
-    });
-    await login(client, { askCode: nobody, backupCode: codes[0] ?? '' });
-  });
 });
 
 test.each<[string, (options: { askCode: AskCode }) => Promise<unknown>, readonly string[]]>([
@@ -207,26 +157,6 @@ test.each<[string, (options: { askCode: AskCode }) => Promise<unknown>, readonly
 });
 
 describe('errors in words', () => {
-  test('a locked method says until when, and what else helps', async () => {
-    await begin();
-    let error: ApiError | undefined;
-    for (let failures = 0; failures < 20 && error?.errorCode !== 'tfa_locked'; failures += 1) {
-      const attempt = login(client, { method: 'totp', askCode: async () => '000000' });
-      error = await attempt.then(
-        () => undefined,
-        (cause: unknown) => cause as ApiError,
-      );
-    }
-    expect(error).toBeInstanceOf(ApiError);
-    if (!error) return;
-    expect(explainError(error, now())).toMatch(
-      /Wait until locked_until, or use another method or a backup code\. The method is locked until .*Z \(15 min\)\.$/,
-    );
-    // The lock is the method's own: a backup code still works, and so does the code once the lock is over.
-    await emulator.clock.advance(15 * 60_000);
-    await login(client, { askCode: nobody, totpSecret: DEFAULT_TOTP_SECRET, now });
-  });
-
   test('whatever askCode rejects with ends the flow, and no code is sent on', async () => {
     await begin(SMS_USER);
     await expect(login(client, { askCode: () => Promise.reject(new Error('cancelled')) })).rejects.toThrow(

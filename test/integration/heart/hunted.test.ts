@@ -7,7 +7,6 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { startEmulator } from '../../../src/emulator/index.ts';
 import type { Status } from '../../../src/daemon/status/schema.ts';
-import { startDaemonChild } from '../../../src/heartbeat/process/supervisor.ts';
 import { startDaemonProcess, daemonPid } from '../../support/daemon-process.ts';
 import { serviceOf, until } from '../../support/daemon.ts';
 import { listening } from '../../support/listening.ts';
@@ -51,14 +50,6 @@ test.concurrent('signals that are meant for other programs end nothing, and open
   program.child.kill('SIGHUP');
   await program.seen(/configuration reloaded/);
   expect(program.stderr()).not.toMatch(/Debugger listening|the daemon ended/);
-});
-
-test.concurrent('from its birth on a daemon is what the kernel ends first when memory runs out', async () => {
-  const daemon = startDaemonChild({ restarts: 0, stdout: 1, stderr: 2, heapMebibytes: 64, environment: {} });
-  const score = readFileSync(`/proc/${daemon.pid}/oom_score_adj`, 'utf8');
-  daemon.kill();
-  await daemon.ended;
-  expect(Number(score)).toBe(500);
 });
 
 test.concurrent('a Redis that takes connections and never answers is said to be away, and tried again', async () => {

@@ -342,18 +342,6 @@ describe('a repeat', () => {
   });
 });
 
-test('input that breaks the contract is refused with all that is wrong, and nothing is sent', async () => {
-  const transport = new AnsweringTransport(OK);
-  const error = await clientOf(transport)
-    .call('instances.update', { id: 'x', label: 7 })
-    .catch((thrown: unknown) => thrown);
-  expect(error).toMatchObject({ code: 'invalid_request', actor: 'user', operation: 'instances.update' });
-  expect(String(error)).toMatch(
-    /^RequestError: instances\.update: id: [^;]+ \(got 'x'\); label: [^;]+ \(got 7\)$/,
-  );
-  expect(transport.asked).toEqual([]);
-});
-
 test('a client that is disposed of disposes of its transport, and so does one with another key', async () => {
   const transport = new AnsweringTransport(OK);
   await clientOf(transport).withKey('other')[Symbol.asyncDispose]();

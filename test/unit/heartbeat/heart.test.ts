@@ -1,6 +1,5 @@
 /** The heart between its parts: virtual timers, real sockets. Time stands still while a request is under way. */
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { createServer } from 'node:net';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
@@ -8,6 +7,7 @@ import { createApiKey } from '../../../src/client/api-key.ts';
 import { deploymentList } from '../../../src/config/value-types.ts';
 import { startEmulator, type Emulator } from '../../../src/emulator/index.ts';
 import { Heart, type AppChoice, type AppNews } from '../../../src/heartbeat/heart.ts';
+import { listening } from '../../support/listening.ts';
 import { FAILS, startTestApp, type TestApp } from '../../support/app.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
@@ -178,7 +178,7 @@ describe('deployments by name are looked up anew', () => {
 });
 
 test('half of the attempts that may be open are for those that are not overdue', async () => {
-  await using silent = await listenSilently();
+  await using silent = await listening(createServer());
   await using scene = new Scene({
     url: silent.url,
     wanted: '1@20s,2@20s,3@20s,4@20s,5@20s',
@@ -232,7 +232,7 @@ describe('an app', () => {
   });
 
   test('releases nothing any more once the last beats are sent', async () => {
-    await using silent = await listenSilently();
+    await using silent = await listening(createServer());
     await using scene = new Scene({
       url: silent.url,
       wanted: '42@1h',
@@ -247,17 +247,3 @@ describe('an app', () => {
     expect(scene.news).toHaveLength(1);
   });
 });
-
-/** A service that takes every connection and answers nothing. */
-async function listenSilently(): Promise<AsyncDisposable & { readonly url: string }> {
-  const server: Server = createServer(() => {});
-  await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
-  return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    [Symbol.asyncDispose]: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
-  };
-}

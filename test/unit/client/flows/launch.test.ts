@@ -172,17 +172,6 @@ test('what cannot be destroyed is an error of its own, with what runs all the sa
   expect(transport.calls.filter((call) => call.startsWith('DELETE'))).toHaveLength(6);
 });
 
-test('a listener that throws leaves nothing behind', async () => {
-  const transport = service({ PUT: [RENTED] });
-  const { error } = await launch(transport, {
-    onProgress() {
-      throw new Error('listener');
-    },
-  });
-  expect(error).toMatchObject({ message: 'listener' });
-  expect(transport.calls.at(-1)).toBe('DELETE /api/v0/instances/505/');
-});
-
 test('options that cannot work are refused before anything is rented', async () => {
   const transport = service({});
   const request = { env: '--bad', onstart: 5, disk: -1 } as never;
@@ -207,9 +196,27 @@ test('a deletion that works when it is tried again leaves nothing', async () => 
   expect(launched).toMatchObject({ instanceId: 504, givenUp: [{ instanceId: 505 }] });
 });
 
-test('a look that is refused for what the caller must mend ends the launch, and nothing is left', async () => {
-  const transport = service({ PUT: [RENTED], GET: [no(403, 'forbidden')] });
-  expect((await launch(transport)).error).toMatchObject({ status: 403 });
+test.each<[what: string, looks: readonly Answer[], options: Partial<LaunchOptions>, error: object]>([
+  [
+    'a listener that throws',
+    [],
+    {
+      onProgress() {
+        throw new Error('listener');
+      },
+    },
+    { message: 'listener' },
+  ],
+  ['a look that is refused for what the caller must mend', [no(403, 'forbidden')], {}, { status: 403 }],
+  [
+    'the end of the longest wait, with a poll that is not answered',
+    [never],
+    { offers: [1], timeoutMs: 50 },
+    { givenUp: [{ reason: 'not running after 0.05 s, still created' }] },
+  ],
+])('%s leaves nothing behind', async (_, looks, options, told) => {
+  const transport = service({ PUT: [RENTED], GET: looks });
+  expect((await launch(transport, options)).error).toMatchObject(told);
   expect(transport.calls.at(-1)).toBe('DELETE /api/v0/instances/505/');
 });
 
@@ -218,10 +225,8 @@ test('an abort between two looks is told as such, and destroys what was rented',
   setTimeout(() => controller.abort(), 4_000);
   const transport = service({ PUT: [RENTED], GET: [is('loading')] });
   const { error } = await launch(transport, { signal: controller.signal });
-  expect(error).toMatchObject({
-    code: 'aborted',
-    message: 'instances.create: aborted while waiting for the instance to run',
-  });
+  const message = 'instances.create: aborted while waiting for the instance to run';
+  expect(error).toMatchObject({ code: 'aborted', message });
   expect(transport.calls.at(-1)).toBe('DELETE /api/v0/instances/505/');
 });
 
@@ -237,13 +242,6 @@ test('an abort while the rental is under way waits for its id, and destroys it',
   });
   expect((await launch(transport, { signal: controller.signal })).error).toMatchObject({ code: 'aborted' });
   expect(transport.calls).toEqual(['PUT /api/v0/asks/1/', 'DELETE /api/v0/instances/505/']);
-});
-
-test('the longest wait includes polls that are not answered', async () => {
-  const transport = service({ PUT: [RENTED], GET: [never] });
-  const { error } = await launch(transport, { offers: [1], timeoutMs: 50 });
-  expect(error).toMatchObject({ givenUp: [{ reason: 'not running after 0.05 s, still created' }] });
-  expect(transport.calls.at(-1)).toBe('DELETE /api/v0/instances/505/');
 });
 
 describe('a start script', () => {

@@ -1,9 +1,9 @@
 /** What a service may send before its answer, and how much may stand above it. */
-import { once } from 'node:events';
-import { createServer, type AddressInfo, type Socket } from 'node:net';
+import { createServer, type Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { createTransport } from '../../../../src/client/transport/transport.ts';
+import { listening } from '../../../support/listening.ts';
 
 const BODY = 'HTTP/1.1 100 Continue\r\n\r\nis text here';
 const CONTINUE = 'HTTP/1.1 100 Continue\r\n\r\n';
@@ -35,17 +35,17 @@ test.each([
   ['100 KiB of headers', [answer(`x-filler: ${'a'.repeat(100 * 1024)}\r\n`) + BODY]],
 ])('%s: the answer is read, twice over one connection', async (_what, packets) => {
   let connections = 0;
-  const server = createServer((socket) => {
-    connections += 1;
-    socket.on('error', () => {});
-    socket.on('data', () => void send(socket, packets));
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
+  await using server = await listening(
+    createServer((socket) => {
+      connections += 1;
+      socket.on('error', () => {});
+      socket.on('data', () => void send(socket, packets));
+    }),
+  );
   await using transport = createTransport();
-  const { port } = server.address() as AddressInfo;
   for (let count = 0; count < 2; count += 1) {
     const { status, text } = await transport.exchange({
-      url: `http://127.0.0.1:${port}/`,
+      url: server.url,
       method: 'POST',
       headers: {},
       body: '{}',
@@ -57,5 +57,4 @@ test.each([
     expect([status, text]).toEqual([200, BODY]);
   }
   expect(connections).toBe(1);
-  server.close();
 });

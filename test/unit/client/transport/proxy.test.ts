@@ -1,10 +1,10 @@
 /** Which proxy the environment names, as a real one sees it. */
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
+import { afterAll, afterEach, beforeEach, expect, test, vi } from 'vitest';
 import type { Place } from '../../../../src/client/transport/address-book.ts';
 import { transportReason } from '../../../../src/client/errors.ts';
 import { createTransport } from '../../../../src/client/transport/transport.ts';
+import { listening } from '../../../support/listening.ts';
 
 const NAMES = ['http_proxy', 'HTTP_PROXY', 'https_proxy', 'HTTPS_PROXY', 'no_proxy', 'NO_PROXY'];
 const asked: string[] = [];
@@ -17,16 +17,8 @@ server.on('connect', ({ url }, socket) => {
   asked.push(`CONNECT ${url}`);
   socket.end('HTTP/1.1 403 Forbidden\r\n\r\n');
 });
-let proxy: string;
-
-beforeAll(async () => {
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  proxy = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-});
-afterAll(() => {
-  server.closeAllConnections();
-  server.close();
-});
+const { url: proxy, ...listened } = await listening(server);
+afterAll(() => listened[Symbol.asyncDispose]());
 beforeEach(() => {
   asked.length = 0;
   for (const name of NAMES) vi.stubEnv(name, '');

@@ -139,14 +139,6 @@ describe('what a list does not say is doubted', () => {
     expect(beaten(afterLists([[stopped], [{ id: 1, name: 'square' }]]))).toEqual([]);
     expect(beaten(afterLists([[stopped], [OLD]]))).toEqual([1]);
   });
-
-  test('one that is missing is doubted once lists have missed it for a minute', () => {
-    const goneAfter = (...lists: readonly (readonly Told[])[]) =>
-      learnGone(afterLists(lists), 1, (lists.length - 1) * 30_000).deployments.get(1)?.gone;
-    expect(goneAfter([OLD], [], [])).toBe(false);
-    expect(goneAfter([OLD], [], [], [])).toBe(true);
-    expect(goneAfter([OLD], [], [], [OLD], [], [])).toBe(false);
-  });
 });
 
 describe('one that is gone', () => {

@@ -102,13 +102,6 @@ describe('a configured interval', () => {
       },
     ]);
   });
-
-  test('gives way too where even the automatic one leaves no time', () => {
-    expect(timings('42', [{ id: 42, ttl: 3 }], settings)).toEqual([[42, 3_000, 'auto']]);
-    expect(findings('42', [{ id: 42, ttl: 3 }], settings)).toMatchObject([
-      { type: 'ttl-too-short', ttl: 3_000 },
-    ]);
-  });
 });
 
 describe('a name', () => {
@@ -174,12 +167,4 @@ describe('a name', () => {
     expect(timings('name:square,7', stopped).map(([id]) => id)).toEqual([7]);
     expect(findings('name:square,7', stopped)).toEqual([]);
   });
-});
-
-test('an id is beaten before anything is known, and whatever the list says', () => {
-  expect(timings('42,name:square,43@1h')).toEqual([
-    [42, undefined, 'auto'],
-    [43, 3_600_000, 'auto'],
-  ]);
-  expect(timings('42', [])).toEqual([[42, undefined, 'auto']]);
 });

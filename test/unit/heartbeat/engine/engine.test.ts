@@ -23,14 +23,6 @@ describe('a healthy heartbeat', () => {
     expect(patient.nextAttempt().at - first!.at).toBeCloseTo(3600 - TICK, -1);
   });
 
-  it('counts the remaining time from the send, not from the answer', () => {
-    const patient = new Patient({ ttl: 20_000 });
-    patient.nextAttempt();
-    patient.pass(900);
-    patient.answer(ACCEPTED);
-    expect(patient.remaining).toBe(20_000 - 200 - 900);
-  });
-
   it('reports how close the deployment came to its expiry', () => {
     const patient = new Patient({ ttl: 20_000 }).begun();
     patient.nextAttempt();
@@ -58,6 +50,9 @@ describe('after a failure', () => {
     expect(Math.max(...differences)).toBe(15_000);
     expect(patient.state).toBe('lapsed');
     expect(patient.told('state').map(({ to }) => to)).toEqual(['healthy', 'retrying', 'urgent', 'lapsed']);
+    patient.meet(ACCEPTED);
+    expect(patient.state).toBe('healthy');
+    expect(patient.told('accepted').at(-1)!.marginMs).toBeLessThan(0);
   });
 
   it('does not reuse the connection that failed, until an attempt succeeds', () => {
@@ -137,14 +132,6 @@ describe('an urgent heartbeat', () => {
     expect(patient.sent.at(-1)).toBe(hedge);
   });
 
-  it('does not hedge any more after a 429', () => {
-    const patient = urgent();
-    patient.meet({ type: 'throttled' });
-    patient.nextAttempt();
-    patient.pass(9999);
-    expect(patient.beat.inFlight).toHaveLength(1);
-  });
-
   it('does not hedge while there is time', () => {
     const patient = new Patient({ ttl: 300_000 }).begun();
     patient.nextAttempt();
@@ -192,11 +179,12 @@ describe('429', () => {
     expect(patient.beat.latestAt - patient.mono).toBe(20_000);
   });
 
-  it('allows hedging again after the next success', () => {
-    const patient = urgent();
-    patient.meet({ type: 'throttled', thresholdMs: 2000 });
-    expect(patient.beat.hedging).toBe(false);
-    patient.meet(ACCEPTED);
+  it('ends hedging until the next success', () => {
+    const patient = urgent().meet({ type: 'throttled', thresholdMs: 2000 });
+    patient.nextAttempt();
+    patient.pass(9999);
+    expect(patient.beat.inFlight).toHaveLength(1);
+    patient.answer(ACCEPTED);
     expect(patient.beat.hedging).toBe(true);
   });
 });
@@ -219,19 +207,6 @@ describe('401', () => {
     expect(patient.beat.latestAt).toBe(patient.mono);
     patient.nextAttempt();
     expect(patient.beat.inFlight.at(-1)!.keyGeneration).toBe(2);
-  });
-
-  it('that belongs to an older key is ignored', () => {
-    const patient = new Patient({ ttl: 60_000 }).begun();
-    patient.nextAttempt();
-    patient.tell({ type: 'key', generation: 2 });
-    patient.pass(1500);
-    patient.answer(UNAUTHORIZED);
-    expect(patient.state).toBe('healthy');
-    expect(patient.keyReads).toBe(0);
-    patient.nextAttempt();
-    expect(patient.beat.inFlight.at(-1)!.keyGeneration).toBe(2);
-    expect(patient.sent.at(-1)!.at).toBe(patient.sent.at(-2)!.at + 1500);
   });
 });
 
@@ -370,13 +345,6 @@ describe('clocks', () => {
     expect(patient.told('clock-step')).toEqual([{ type: 'clock-step', byMs: -3000 }]);
   });
 
-  it('suspended: time that only the wall clock saw is gone all the same', () => {
-    const patient = new Patient({ ttl: 300_000 }).begun();
-    patient.wall += 100_000;
-    patient.tell({ type: 'wake', room: false });
-    expect(patient.remaining).toBe(300_000 - 3000 - 50 - 100_000);
-  });
-
   it('an answer that was on its way during a suspend does not put off the beat that is due after it', () => {
     const patient = new Patient({ ttl: 300_000 }).begun();
     patient.nextAttempt();
@@ -394,54 +362,15 @@ describe('clocks', () => {
     patient.tell({ type: 'wake', room: false });
     expect(patient.remaining).toBe(300_000 - 3000 - 50 - 100_000);
   });
-
-  it('set forwards makes no two attempts closer than the spacing', () => {
-    const patient = new Patient({ ttl: 300_000 }).begun();
-    patient.wall += 10_000;
-    patient.tell({ type: 'wake', room: true });
-    expect(patient.sent).toHaveLength(1);
-    expect(patient.nextIn).toBe(950);
-  });
 });
 
-describe('losing the deployment', () => {
-  it('is reported once, and does not end the heartbeat', () => {
-    const patient = new Patient({ ttl: 20_000 }).begun();
-    patient.pass(60_000);
-    expect(patient.state).toBe('lapsed');
-    expect(patient.told('state').filter(({ to }) => to === 'lapsed')).toHaveLength(1);
-    const before = patient.sent.length;
-    patient.pass(60_000);
-    expect(patient.sent.length).toBeGreaterThan(before + 10);
-    patient.meet(ACCEPTED);
-    expect(patient.state).toBe('healthy');
-    expect(patient.told('accepted').at(-1)!.marginMs).toBeLessThan(0);
-  });
-});
-
-describe('stopping', () => {
-  it('ends what is under way, and nothing happens afterwards', () => {
-    const patient = new Patient({ ttl: 20_000 }).begun();
-    const { attempt } = patient.nextAttempt();
-    patient.tell({ type: 'stop' });
-    expect(patient.aborted).toEqual([attempt]);
-    expect(patient.state).toBe('stopped');
-    patient.tell({ type: 'beat-now' });
-    patient.pass(100_000);
-    expect(patient.sent).toHaveLength(2);
-  });
-});
-
-describe('without room for another request', () => {
-  it('waits with sending, but goes on with everything else', () => {
-    const patient = new Patient({ ttl: 20_000 }).begun();
-    patient.nextAttempt();
-    patient.mono += 30_000;
-    patient.wall += 30_000;
-    patient.tell({ type: 'wake', room: false });
-    expect(patient.sent).toHaveLength(2);
-    expect(patient.state).toBe('lapsed');
-    patient.tell({ type: 'wake', room: true });
-    expect(patient.sent).toHaveLength(3);
-  });
+it('without room for another request waits with sending, but goes on with everything else', () => {
+  const patient = new Patient({ ttl: 20_000 }).begun();
+  patient.nextAttempt();
+  patient.mono += 30_000;
+  patient.wall += 30_000;
+  patient.tell({ type: 'wake', room: false });
+  expect([patient.sent.length, patient.state]).toEqual([2, 'lapsed']);
+  patient.tell({ type: 'wake', room: true });
+  expect(patient.sent).toHaveLength(3);
 });

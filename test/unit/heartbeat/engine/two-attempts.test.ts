@@ -113,10 +113,17 @@ test('whoever is overdue when another is accepted has failed, and whoever is not
   expect(early.told('superseded')).toEqual([{ type: 'superseded', attempt: 3 }]);
 });
 
-test.each(['stop', 'withhold'] as const)('%s supersedes all that are under way', (type) => {
-  const patient = overdue();
-  patient.tell({ type });
-  expect(patient.aborted).toEqual([2, 3]);
-  expect(patient.told('superseded').map(({ attempt }) => attempt)).toEqual([2, 3]);
-  expect(patient.told('failed')).toEqual([]);
-});
+test.each(['stop', 'withhold'] as const)(
+  '%s supersedes all that are under way, and sends nothing more',
+  (type) => {
+    const patient = overdue();
+    patient.tell({ type });
+    expect(patient.aborted).toEqual([2, 3]);
+    expect(patient.told('superseded').map(({ attempt }) => attempt)).toEqual([2, 3]);
+    expect(patient.told('failed')).toEqual([]);
+    patient.tell({ type: 'beat-now' });
+    patient.tell({ type: 'wake', room: true });
+    patient.pass(100_000);
+    expect(patient.sent).toHaveLength(3);
+  },
+);

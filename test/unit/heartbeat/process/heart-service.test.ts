@@ -1,5 +1,3 @@
-import { createServer, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
@@ -9,6 +7,7 @@ import { HeartService } from '../../../../src/heartbeat/process/heart-service.ts
 import { FAILURE_WORDS } from '../../../../src/heartbeat/engine/state.ts';
 import { MESSAGES } from '../../../../src/heartbeat/process/log.ts';
 import { ScriptedDaemon } from './scripted-daemon.ts';
+import { serve } from '../../../support/local-server.ts';
 import { NotifyProgram } from '../../../support/notify-program.ts';
 import { temporaryFolder } from '../../../support/temporary-folder.ts';
 
@@ -293,22 +292,8 @@ describe('the end', () => {
 describe('a heart with a deployment', () => {
   const ACCEPTED = { success: true, deployment_id: 42 };
 
-  /** A service that answers each heartbeat so. */
-  async function serve(answer: (response: ServerResponse) => void) {
-    const server = createServer((_request, response) => answer(response));
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    return {
-      url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-      [Symbol.asyncDispose]: () =>
-        new Promise<void>((resolve) => {
-          server.closeAllConnections();
-          server.close(() => resolve());
-        }),
-    };
-  }
-
   test('tells the daemon of it, of its requests, and when it is no more', async () => {
-    await using server = await serve((response) => response.end(JSON.stringify(ACCEPTED)));
+    await using server = await serve((_, response) => response.end(JSON.stringify(ACCEPTED)));
     const scene = new Scene({ BASE_URL: server.url, DEPLOYMENTS: '42@20s', LOG_LEVEL: 'warn' });
     const { service, daemon, environment } = scene;
     await service.firstExchange;
@@ -335,7 +320,7 @@ describe('a heart with a deployment', () => {
     using folder = temporaryFolder();
     const file = join(folder.path, 'key');
     writeFileSync(file, 'first-key');
-    await using server = await serve((response) => {
+    await using server = await serve((_, response) => {
       rmSync(file, { force: true });
       response.writeHead(401).end('{}');
     });
@@ -374,7 +359,7 @@ describe('a heart with a deployment', () => {
   });
 
   test('asks the app that it is kept alive for, and shows it', async () => {
-    await using server = await serve((response) => response.end(JSON.stringify(ACCEPTED)));
+    await using server = await serve((_, response) => response.end(JSON.stringify(ACCEPTED)));
     const scene = new Scene({
       BASE_URL: server.url,
       DEPLOYMENTS: '42@20s',
@@ -395,28 +380,18 @@ describe('a heart with a deployment', () => {
 });
 
 describe('systemd', () => {
-  test('is told that it is ready, reloads, and stops', async () => {
+  test('is told that it is ready, reloads with how many there are now, and stops', async () => {
     using program = new NotifyProgram();
-    const { service, startDaemon } = new Scene({ DEPLOYMENTS: '42@20s,43@20s', FINAL_HEARTBEAT: 'false' });
-    startDaemon({ watchdogMs: undefined });
-    await expect.poll(program.ended, { interval: 2 }).toEqual(['READY=1 STATUS=keeping 2 deployments alive']);
-    service.reload();
-    await service.stop();
-    await expect.poll(program.ended, { interval: 2 }).toContain('STOPPING=1 STATUS=stopping');
-    await expect.poll(program.ended, { interval: 2 }).toContainEqual(expect.stringContaining('RELOADING=1'));
-  });
-
-  test('hears that a reload has ended, and how many there are now', async () => {
-    using program = new NotifyProgram();
-    const { service, startDaemon, daemon, environment } = new Scene();
+    const { service, startDaemon, daemon, environment } = new Scene({ FINAL_HEARTBEAT: 'false' });
     startDaemon({ watchdogMs: undefined });
     await expect.poll(program.ended, { interval: 2 }).toEqual(['READY=1 STATUS=keeping 0 deployments alive']);
     environment['DEPLOYMENTS'] = '42@20s';
-    environment['FINAL_HEARTBEAT'] = 'false';
     daemon.say({ type: 'reload', number: 1 });
     await expect.poll(program.ended, { interval: 2 }).toContain('READY=1 STATUS=keeping 1 deployment alive');
+    service.reload();
     await service.stop();
     await expect.poll(program.ended, { interval: 2 }).toContain('STOPPING=1 STATUS=stopping');
+    expect(program.ended()).toContainEqual(expect.stringContaining('RELOADING=1'));
   });
 
   test('that cannot be told is said', async () => {

@@ -44,6 +44,7 @@ afterEach(() => {
 
 const sent: Notice = { type: 'sent', attempt: 1, fresh: false, hedge: false, lagMs: 0 };
 const REFUSED = 'connection refused (10.0.0.7:443)';
+const SILENCE = 'no answer yet (service.test)';
 const failed: Notice = { type: 'failed', attempt: 1, reason: 'connect', why: REFUSED };
 const accepted: Notice = { type: 'accepted', attempt: 1, latencyMs: 5 };
 function to(state: 'healthy' | 'retrying' | 'lapsed' | 'unauthorized', remainingMs = 5_000): Notice {
@@ -58,21 +59,6 @@ test('of a name that thousands of deployments have, a line names twenty', () => 
     { label: 'name:square', count: 5_000, ids: ids.slice(0, 20) },
     { label: 'name:circle', ids: [7, 8] },
   ]);
-});
-
-test('one that was never accepted is said with its reason within ten seconds, and then once a minute', async () => {
-  logger.notice(42, sent);
-  logger.notice(42, failed);
-  await vi.advanceTimersByTimeAsync(10_000);
-  expect(lines).toMatchObject([{ level: 'error', count: 1, deploymentIds: [42], reasons: { [REFUSED]: 1 } }]);
-  await vi.advanceTimersByTimeAsync(59_000);
-  expect(lines.length).toBeLessThanOrEqual(2);
-  await vi.advanceTimersByTimeAsync(120_000);
-  expect(lines.length).toBeGreaterThanOrEqual(3);
-  logger.notice(42, accepted);
-  const before = lines.length;
-  await vi.advanceTimersByTimeAsync(600_000);
-  expect(lines).toHaveLength(before);
 });
 
 test('ten thousand that fail together are a few lines, each with a count and some ids', async () => {
@@ -127,45 +113,52 @@ test('the end of a trouble that was logged is logged at once, with what is left 
   });
 });
 
-test('a trouble that only the summary named ends in the log too', async () => {
-  logger.notice(42, to('retrying'));
-  await vi.advanceTimersByTimeAsync(1_000);
-  logger.notice(42, to('healthy'));
-  await vi.advanceTimersByTimeAsync(10_000);
-  logger.notice(42, failed);
-  logger.notice(42, to('retrying'));
-  logger.notice(43, failed);
-  await vi.advanceTimersByTimeAsync(48_999);
-  expect(lines.at(-1)).toMatchObject({ deploymentIds: [43] });
-  await vi.advanceTimersByTimeAsync(1);
-  expect(lines.at(-1)).toMatchObject({ deploymentIds: [42, 43], msg: MESSAGES.failing.text });
-  logger.notice(42, to('healthy'));
-  await vi.advanceTimersByTimeAsync(1_000);
-  expect(lines.at(-1)).toMatchObject({ deploymentId: 42, from: 'retrying', to: 'healthy' });
-});
-
-test('a single change is said soon, with what is left and what to do', async () => {
-  logger.notice(42, sent);
-  logger.notice(42, failed);
-  logger.notice(42, to('lapsed', -100));
-  await vi.advanceTimersByTimeAsync(300);
-  expect(lines).toMatchObject([
+test.each<[what: string, notices: readonly Notice[], line: object]>([
+  [
+    'with what is left, its reason and what to do',
+    [sent, failed, to('lapsed', -100)],
     {
       level: 'error',
-      deploymentId: 42,
       from: 'healthy',
       to: 'lapsed',
       reason: REFUSED,
       remainingSeconds: -0.3,
+      advice: expect.stringContaining('probably expired'),
     },
-  ]);
-  expect(lines[0]?.['advice']).toContain('probably expired');
-});
-
-test('a refused key may be a good one that lacks a permission: the advice names it', async () => {
-  logger.notice(42, to('unauthorized'));
+  ],
+  [
+    'with the permission that a refused key may lack',
+    [to('unauthorized')],
+    {
+      level: 'error',
+      from: 'healthy',
+      to: 'unauthorized',
+      reason: SILENCE,
+      remainingSeconds: 4.8,
+      advice: expect.stringContaining(OPERATIONS['deployments.heartbeat'].permission),
+    },
+  ],
+  [
+    'without a failure, and without a TTL',
+    [{ type: 'state', from: 'healthy', to: 'urgent' }],
+    {
+      level: 'error',
+      from: 'healthy',
+      to: 'urgent',
+      reason: SILENCE,
+      advice: expect.stringContaining('check that the service is reachable'),
+    },
+  ],
+  [
+    'for information, without a reason, where all is well',
+    [to('healthy')],
+    { level: 'info', from: 'retrying', to: 'healthy', remainingSeconds: 4.8 },
+  ],
+])('a single change is said soon: %s', async (_, notices, line) => {
+  for (const notice of notices) logger.notice(42, notice);
   await vi.advanceTimersByTimeAsync(300);
-  expect(lines[0]?.['advice']).toContain(OPERATIONS['deployments.heartbeat'].permission);
+  const time = expect.any(String) as string;
+  expect(lines).toEqual([{ time, deploymentId: 42, ...line, msg: MESSAGES.stateChanged.text }]);
 });
 
 test('what concerns all at once is said for one of them', async () => {
@@ -200,7 +193,7 @@ test('what was well before the line was due is not said, and a failure is said w
   expect(lines).toEqual([]);
   logger.notice(43, { type: 'overdue', attempt: 1 });
   await vi.advanceTimersByTimeAsync(5_000);
-  expect(lines).toMatchObject([{ deploymentIds: [43], reasons: { 'no answer yet (service.test)': 1 } }]);
+  expect(lines).toMatchObject([{ deploymentIds: [43], reasons: { [SILENCE]: 1 } }]);
 });
 
 test('a later attempt is no trouble by itself, and one that is superseded is none', async () => {
@@ -243,24 +236,7 @@ test('of several it is said how many there are by state and reason', async () =>
       count: 4,
       deploymentIds: [1, 2, 3, 4],
       states: { retrying: 3, starting: 1 },
-      reasons: { [REFUSED]: 1, [FAILURE_WORDS.dns]: 2, 'no answer yet (service.test)': 1 },
-    },
-  ]);
-});
-
-test('a change without a failure has no known reason, and without a TTL nothing is left', async () => {
-  logger.notice(42, { type: 'state', from: 'healthy', to: 'urgent' });
-  await vi.advanceTimersByTimeAsync(300);
-  expect(lines).toEqual([
-    {
-      level: 'error',
-      time: expect.any(String) as string,
-      deploymentId: 42,
-      from: 'healthy',
-      to: 'urgent',
-      reason: 'no answer yet (service.test)',
-      advice: expect.stringContaining('check that the service is reachable') as string,
-      msg: 'heartbeat state changed',
+      reasons: { [REFUSED]: 1, [FAILURE_WORDS.dns]: 2, [SILENCE]: 1 },
     },
   ]);
 });
@@ -278,13 +254,6 @@ test('of many that changed the least time is said, and the reason of the first',
   expect(lines).toMatchObject([{ count: 3, remainingSeconds: 3.8, reason: FAILURE_WORDS.tls }]);
   expect(lines[0]).not.toHaveProperty('advice');
   expect(lines[0]).not.toHaveProperty('deploymentId');
-});
-
-test('what is well is said for information, without a reason', async () => {
-  logger.notice(42, to('healthy'));
-  await vi.advanceTimersByTimeAsync(300);
-  expect(lines).toMatchObject([{ level: 'info', from: 'retrying', to: 'healthy', remainingSeconds: 4.8 }]);
-  expect(lines[0]).not.toHaveProperty('reason');
 });
 
 test.each(['stopped', 'withheld'] as const)(
