@@ -9,6 +9,7 @@ import { createClient, type Client } from '../client/client.ts';
 import { ApiError } from '../client/errors.ts';
 import { listCharges } from '../client/flows/lists.ts';
 import { EXIT } from '../config/exit-codes.ts';
+import { DAY_SECONDS } from '../contract/times.ts';
 import { operationOf } from '../contract/operations.ts';
 import { billAnswer, billCsv, billSchema, type BillAnswer, type BillDay } from '../daemon/http/bill.ts';
 import { billedDay, daysUntil, NOTHING_BILLED, type BilledDay } from '../spend/bill.ts';
@@ -21,7 +22,6 @@ export interface BillFlags extends ProfileFlag {
   readonly csv?: boolean;
 }
 
-const DAY_SECONDS = 86_400;
 /** A forecast goes by four weeks, whatever is printed. */
 const FORECAST_DAYS = 28;
 

@@ -13,3 +13,8 @@ export abstract class PilotlightError extends Error {
     this.name = new.target.name;
   }
 }
+
+/** Of whatever was thrown. */
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

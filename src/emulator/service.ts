@@ -1,6 +1,7 @@
 /** The emulated service without its sockets. */
 import { createSign, createVerify, generateKeyPairSync, type KeyObject } from 'node:crypto';
 import * as z from 'zod';
+import { messageOf } from '../contract/pilotlight-error.ts';
 import type { Operation } from '../contract/define.ts';
 import { isRecord } from '../contract/is-record.ts';
 import { OPERATION_IDS, operationOf, type OperationId } from '../contract/operations.ts';
@@ -102,8 +103,8 @@ export function createService(world: World): Service {
       const answer = dialect.success(target, run(call, target, headers), call);
       return { ...answer, headers: { ...answer.headers, ...headers } };
     } catch (error) {
-      const text = error instanceof Error ? error.message : String(error);
-      const bug = () => new Refused('internal_error', `a bug in the emulator: ${text}`, 'emulator');
+      const text = `a bug in the emulator: ${messageOf(error)}`;
+      const bug = () => new Refused('internal_error', text, 'emulator');
       return dialect.refusal(operation, error instanceof Refused ? error : bug(), call);
     }
   }

@@ -1,4 +1,5 @@
 /** One endpoint as its looks showed it, and its view for others. */
+import { messageOf } from '../contract/pilotlight-error.ts';
 import type { Worker } from '../contract/operations/serverless/workers.ts';
 import { PilotlightError } from '../contract/pilotlight-error.ts';
 import type { CheckedGroup } from '../scaling/rules/check.ts';
@@ -143,7 +144,7 @@ export class ObservedEndpoint {
 
   /** Returns how many looks in a row have failed. */
   failed(error: unknown): number {
-    this.#lastError = error instanceof Error ? error.message : String(error);
+    this.#lastError = messageOf(error);
     this.#failures += 1;
     return this.#failures;
   }

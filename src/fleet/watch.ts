@@ -63,9 +63,10 @@ export interface PriceSource {
 }
 
 export interface FleetSettings {
-  readonly wanted: readonly WantedEndpoint[];
-  readonly intervalMs: number;
-  readonly groups: readonly CheckedGroup[];
+  readonly endpoints: readonly WantedEndpoint[];
+  /** Ms. */
+  readonly fleetInterval: number;
+  readonly endpointGroups: readonly CheckedGroup[];
 }
 
 export interface FleetWatchOptions extends FleetSettings {
@@ -134,8 +135,8 @@ export class FleetWatch implements Fleet {
       service: options.service.spend,
       prices: options.service.prices,
       history: this.#history,
-      intervalMs: () => this.#settings.intervalMs,
-      wantsAll: () => this.#settings.wanted.some(({ by }) => by === 'all'),
+      intervalMs: () => this.#settings.fleetInterval,
+      wantsAll: () => this.#settings.endpoints.some(({ by }) => by === 'all'),
       onUnanswered: (unanswered, cause) => notice({ kind: 'spend not told', ...unanswered, cause }),
       clock,
     });
@@ -156,22 +157,23 @@ export class FleetWatch implements Fleet {
   }
 
   apply(settings: FleetSettings): void {
-    const { intervalMs } = this.#settings;
+    const { fleetInterval } = this.#settings;
     this.#settings = settings;
     this.#follow();
     this.#tellUnknown();
-    if (settings.intervalMs !== intervalMs) for (const { watch } of this.#watched.values()) watch.wake();
+    if (settings.fleetInterval !== fleetInterval)
+      for (const { watch } of this.#watched.values()) watch.wake();
   }
 
   view(): FleetView {
-    const { groups } = this.#settings;
+    const { endpointGroups } = this.#settings;
     const nowMs = this.#options.clock.now();
     const rows = new Map(this.#known.map(({ id, row }) => [id, row]));
     return {
       endpoints: Array.from(this.#watched.values(), ({ observation }) =>
         observation.view({
           row: rows.get(observation.id),
-          group: groups.find(({ label }) => label === observation.label),
+          group: endpointGroups.find(({ label }) => label === observation.label),
           sampledAtMs: this.#history.lastMs(observation.label),
           lives: livesOf(this.#lives, observation.label),
           nowMs,
@@ -226,7 +228,7 @@ export class FleetWatch implements Fleet {
 
   /** Reports each name once, until an endpoint has it. */
   #tellUnknown(): void {
-    const unknown = unknownNames(this.#settings.wanted, this.#known);
+    const unknown = unknownNames(this.#settings.endpoints, this.#known);
     const names = unknown.filter((name) => !this.#unknown.includes(name));
     this.#unknown = unknown;
     if (names.length > 0) this.#options.notice({ kind: 'endpoints unknown', names });
@@ -234,7 +236,7 @@ export class FleetWatch implements Fleet {
 
   #follow(): void {
     const { notice } = this.#options;
-    const wanted = watchedEndpoints(this.#settings.wanted, this.#known);
+    const wanted = watchedEndpoints(this.#settings.endpoints, this.#known);
     const stays = (label: string, id: number) => wanted.some((one) => one.label === label && one.id === id);
     const ended = [...this.#watched].filter(([label, { observation }]) => !stays(label, observation.id));
     const before = new Set(this.#watched.keys());
@@ -261,8 +263,8 @@ export class FleetWatch implements Fleet {
     const place = (this.#watched.size * GOLDEN + random() / 10) % 1;
     const watch = watchEndpoint({
       look: (signal) => this.#look(observation, signal),
-      intervalMs: () => this.#settings.intervalMs,
-      firstInMs: place * Math.min(FIRST_LOOKS_MS, this.#settings.intervalMs),
+      intervalMs: () => this.#settings.fleetInterval,
+      firstInMs: place * Math.min(FIRST_LOOKS_MS, this.#settings.fleetInterval),
       clock,
       random,
     });
@@ -273,10 +275,10 @@ export class FleetWatch implements Fleet {
   /** Returns how many looks in a row have failed. */
   async #look(observation: ObservedEndpoint, signal: AbortSignal): Promise<number> {
     const { service, clock, notice } = this.#options;
-    const { intervalMs } = this.#settings;
+    const { fleetInterval } = this.#settings;
     try {
       const answer = await within(clock, ANSWER_LIMIT_MS, signal, (ends) =>
-        service.workers(observation.id, intervalMs, ends),
+        service.workers(observation.id, fleetInterval, ends),
       );
       this.#take(observation, answer);
       return 0;
@@ -304,7 +306,7 @@ export class FleetWatch implements Fleet {
     };
     const sample = measure(answer, costs, atMs, observation.load.meaning);
 
-    const gapMs = gapBetween(this.#history.lastMs(label), atMs, MOST_GAP * this.#settings.intervalMs);
+    const gapMs = gapBetween(this.#history.lastMs(label), atMs, MOST_GAP * this.#settings.fleetInterval);
     const meaningOf = (worker: number) => observation.meaningOf(worker);
     const look = { endpoint: label, atMs, gapMs, workers, meaningOf };
     const { changed, gone, events } = afterLook(this.#lives, look);

@@ -1,4 +1,5 @@
 /** Cost of endpoints by the service's charges, by day, and the month's forecast. Days are UTC. */
+import { DAY_MS } from '../contract/times.ts';
 import { isRecord } from '../contract/is-record.ts';
 import type { Charge } from '../contract/operations/spend.ts';
 
@@ -79,7 +80,6 @@ export interface Forecast {
   readonly days: number;
 }
 
-const DAY_MS = 86_400_000;
 /** With fewer days there is no range. */
 const DAYS_FOR_RANGE = 14;
 const MOST_DAYS = 28;

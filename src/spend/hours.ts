@@ -1,4 +1,5 @@
 /** Cost of an endpoint by the hour, from its samples: sums and comparisons. */
+import { DAY_MS, HOUR_MS } from '../contract/times.ts';
 import { dayOf, daysUntil, forecast, sum, type Billed, type Forecast } from './bill.ts';
 
 /** Estimates by the prices of instances, in dollars. */
@@ -57,8 +58,6 @@ export interface EndpointSpend {
 
 /** As long as the history keeps samples. */
 export const BILL_DAYS = 40;
-export const HOUR_MS = 3_600_000;
-export const DAY_MS = 24 * HOUR_MS;
 /** Daemons are restarted, so a stretch counts as seen from this share on. */
 const SEEN_SHARE = 0.9;
 /** After each start, told figures are missing for a moment. */

@@ -2,6 +2,7 @@
  * Cost of endpoints: told and billed by the service, and counted from samples. If the service refuses a
  * question, its figures are missing and the view names the permission.
  */
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../contract/times.ts';
 import type { Charge } from '../contract/operations/spend.ts';
 import { within, type Clock } from '../time/clock.ts';
 import { Repeating } from '../time/repeating.ts';
@@ -15,16 +16,7 @@ import {
   type Billed,
   type BilledDay,
 } from './bill.ts';
-import {
-  BILL_DAYS,
-  DAY_MS,
-  endpointSpend,
-  HOUR_MS,
-  monthOf,
-  monthSoFar,
-  spentOn,
-  usualUntilNow,
-} from './hours.ts';
+import { BILL_DAYS, endpointSpend, monthOf, monthSoFar, spentOn, usualUntilNow } from './hours.ts';
 import type { EndpointSpend, Figure, Hour, Month } from './hours.ts';
 
 export interface SpendService {
@@ -93,7 +85,6 @@ export interface SpendWatchOptions {
   readonly clock: Clock;
 }
 
-const MINUTE_MS = 60_000;
 const COUNT_EVERY_MS = 15_000;
 const RATES_EVERY_MS = 15_000;
 /** Older told figures are out of date. */

@@ -1,5 +1,6 @@
 /** A job that runs at start and on a cron schedule (UTC), never twice at once. Missed slots run once. */
 import { createTask, validate } from 'node-cron';
+import { messageOf } from '../contract/pilotlight-error.ts';
 
 export interface JobOptions {
   readonly name: string;
@@ -49,8 +50,7 @@ export function startJob(options: JobOptions) {
       view = { ...view, lastSuccessAt: options.now(), lastError: undefined };
     } catch (error) {
       if (stopping.signal.aborted) return;
-      const lastError = error instanceof Error ? error.message : String(error);
-      view = { ...view, failures: view.failures + 1, lastError };
+      view = { ...view, failures: view.failures + 1, lastError: messageOf(error) };
       options.onFailure(error);
     } finally {
       clearTimeout(timer);

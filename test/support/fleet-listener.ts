@@ -2,7 +2,7 @@
 import { listen } from '../../src/daemon/http/listener.ts';
 import { publicRoutes } from '../../src/daemon/http/routes.ts';
 import { createMetrics } from '../../src/daemon/metrics.ts';
-import { fleetStatus, type FleetSettings } from '../../src/daemon/status/fleet.ts';
+import { fleetStatus, type ShownSettings } from '../../src/daemon/status/fleet.ts';
 import type { Status } from '../../src/daemon/status/schema.ts';
 import type { Fleet } from '../../src/fleet/view.ts';
 import type { FleetEvent } from '../../src/fleet/workers/lives.ts';
@@ -17,7 +17,7 @@ export interface FleetListener extends AsyncDisposable {
 
 export async function listenWithFleet(
   fleet: Fleet,
-  settings: FleetSettings = WATCH_ALL,
+  settings: ShownSettings = WATCH_ALL,
 ): Promise<FleetListener> {
   const errors: unknown[] = [];
   const status = (): Status => ({

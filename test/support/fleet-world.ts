@@ -32,9 +32,9 @@ export class FleetWorld {
 
   async start(options: Partial<FleetWatchOptions> = {}): Promise<this> {
     this.watch = new FleetWatch({
-      wanted: [{ by: 'all' }],
-      intervalMs: 15_000,
-      groups: [],
+      endpoints: [{ by: 'all' }],
+      fleetInterval: 15_000,
+      endpointGroups: [],
       service: {
         endpoints: async () => {
           this.lists += 1;

@@ -201,7 +201,7 @@ export function createFaultPlan(emulator: Emulator, screen: Screen) {
   };
 }
 
-export function createRedeployments(emulator: Emulator, name: string, screen: Screen) {
+function createRedeployments(emulator: Emulator, name: string, screen: Screen) {
   const replaced: DeploymentView[] = [];
 
   function redeploy(): void {

@@ -77,10 +77,6 @@ export function createWatcher(
   function lookAtEndpoint(endpoint: EndpointStatus): void {
     const { endpoint_group: name, last_sample_at: at, load, capacity_hot: ready } = endpoint;
     const subject = `endpoint ${name}`;
-    for (const { parameter, actual, wanted: should } of endpoint.drift)
-      once(`${name} ${parameter} ${actual}`, () =>
-        screen.event(subject, `${parameter} is ${actual ?? 'not set'}, configured ${should}`, 'warn'),
-      );
     for (const [trouble, has] of Object.entries(endpoint.troubles))
       if (has) once(`${name} ${trouble} ${has.since}`, () => screen.event(subject, has.says, 'warn'));
     if (at === null || ready === null) return;
@@ -99,14 +95,6 @@ export function createWatcher(
           const hours = ((starts_at - status.now) / 3600).toFixed(1);
           screen.event(`machine ${machine_id}`, `${category} maintenance in ${hours} h`, 'warn');
         });
-      }
-      for (const { endpoint_group, findings } of status.endpoint_groups) {
-        for (const { severity, parameter, got, message } of findings) {
-          if (severity === 'note') continue;
-          once(`${endpoint_group} ${parameter}`, () =>
-            screen.event(`endpoint ${endpoint_group}`, `${parameter} ${String(got)}: ${message}`, 'warn'),
-          );
-        }
       }
     },
     /** Also to deployments that the status no longer has. */

@@ -8,6 +8,7 @@ import type {
   Status,
   WorkerGroupStatus,
 } from '../../daemon/status/schema.ts';
+import { STALE_AFTER_INTERVALS } from '../../daemon/status/fleet.ts';
 import { counted, money, number, percent } from '../text.ts';
 
 export function describeStatus(status: Status): string[] {
@@ -134,9 +135,6 @@ export function age(seconds: number): string {
   if (whole < 7200) return `${Math.round(whole / 60)} min`;
   return whole < 172_800 ? `${Math.round(whole / 3600)} h` : `${Math.round(whole / 86_400)} days`;
 }
-
-/** An older sample says little of now. */
-const STALE_AFTER_INTERVALS = 4;
 
 export function notesOf(endpoint: EndpointStatus, fleet: FleetStatus, now: number): string[] {
   const { last_sample_at: at, last_error: error, failing_workers: failing, stuck_workers: stuck } = endpoint;

@@ -4,6 +4,7 @@ import { CommandError, type Console } from '../console.ts';
 import { displayed, legibleLine } from '../text.ts';
 import type { Client } from '../../client/client.ts';
 import { EXIT } from '../../config/exit-codes.ts';
+import { DAY_MS } from '../../contract/times.ts';
 import { legibleJson } from '../../contract/text/controls.ts';
 import { recogniseAnswer } from '../../logs/answer.ts';
 import { formatMicros, originOf, type Gap, type LogRecord } from '../../logs/record.ts';
@@ -140,8 +141,6 @@ export function createHistory<Line>(
         .map(([, line]) => line),
   };
 }
-
-const DAY_MS = 86_400_000;
 
 const ISO = /\b(\d{4})[-/](\d\d)[-/](\d\d)[T ](\d\d):(\d\d):(\d\d)(?:[.,](\d{1,9}))?(Z|[+-]\d\d:?\d\d)?/;
 /** `10-08 09:15:02` of vLLM; `Nov 27 08:00:12` of syslog. */

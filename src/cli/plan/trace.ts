@@ -13,6 +13,7 @@ import {
   type TraceColumns,
   type TraceOptions,
 } from './columns.ts';
+import { DAY_SECONDS } from '../../contract/times.ts';
 import { isRecord } from '../../contract/is-record.ts';
 import type { Arrival, ArrivalStream } from '../../scaling/planner/load.ts';
 
@@ -102,7 +103,6 @@ const HELD_ROWS = 100_000;
 
 /** A run with more work does not end. */
 const MOST_WORK = 1e15;
-const DAY_SECONDS = 86_400;
 /** As long as a daemon keeps its history: one odd time would make a plan of decades. */
 const MOST_DAYS = 400;
 

@@ -1,5 +1,6 @@
 /** Launches an instance: rent an offer, wait for `running`, or destroy it and try the next (§3). */
 import { gzipSync } from 'node:zlib';
+import { messageOf } from '../../contract/pilotlight-error.ts';
 import { FINAL_INSTANCE_STATUSES } from '../../contract/operations/instances/instance-list.ts';
 import { envMapOf, parseEnvFlags } from '../../contract/text/env-flags.ts';
 import { FlagError } from '../../contract/text/shell-words.ts';
@@ -279,10 +280,6 @@ function rejectedBy(deadline: AbortSignal): Promise<never> {
   return new Promise((_, reject) => {
     deadline.addEventListener('abort', () => reject(deadline.reason as Error), { once: true });
   });
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }
 
 /**

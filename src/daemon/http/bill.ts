@@ -1,10 +1,9 @@
 /** What `/api/bill` answers and `pilotlight bill` prints. Dollars, UTC days; null is not known. */
 import * as z from 'zod';
+import { DAY_MS, HOUR_MS } from '../../contract/times.ts';
 import { dayOf, daysUntil, sumOf } from '../../spend/bill.ts';
 import {
   BILL_DAYS,
-  DAY_MS,
-  HOUR_MS,
   isSeen,
   monthOf,
   spentIn,

@@ -3,15 +3,10 @@ import type { Settings } from '../../config/options.ts';
 import type { Traits } from '../../doctor/learn.ts';
 import { ApiError } from '../../client/errors.ts';
 import { listCharges } from '../../client/flows/lists.ts';
+import { DAY_SECONDS } from '../../contract/times.ts';
 import { isRecord } from '../../contract/is-record.ts';
 import type { WorkerGroup } from '../../contract/operations/serverless/worker-group-list.ts';
-import type {
-  FleetService,
-  FleetSettings,
-  FleetWatch,
-  PriceCeilings,
-  PriceSource,
-} from '../../fleet/watch.ts';
+import type { FleetService, FleetWatch, PriceCeilings, PriceSource } from '../../fleet/watch.ts';
 import type { Fleet, FleetView } from '../../fleet/view.ts';
 import type { FleetEvent } from '../../fleet/workers/lives.ts';
 import type { Clock } from '../../time/clock.ts';
@@ -59,7 +54,7 @@ export function startFleet(options: FleetOptions) {
 
   async function change(): Promise<void> {
     const isWanted = isOurs && !isStopping && settings.endpoints.length > 0;
-    if (isWanted && watch) watch.apply(fleetSettings(settings));
+    if (isWanted && watch) watch.apply(settings);
     else if (isWanted) watch = await begin();
     else if (watch) {
       const ending = watch;
@@ -75,7 +70,7 @@ export function startFleet(options: FleetOptions) {
         'no PILOTLIGHT_STATE_DIR: the history of endpoints is kept in memory for a day, and ends with the process',
       );
     const begun = new Watch({
-      ...fleetSettings(settings),
+      ...settings,
       service: fleetService(options),
       directory: settings.stateDir,
       onEvent: options.onEvent,
@@ -119,14 +114,8 @@ export function startFleet(options: FleetOptions) {
   };
 }
 
-function fleetSettings(settings: WatchedSettings): FleetSettings {
-  const { endpoints, fleetInterval, endpointGroups } = settings;
-  return { wanted: endpoints, intervalMs: fleetInterval, groups: endpointGroups };
-}
-
 const SPEND_TURN = { everyMs: 15_000, need: 'watch' } as const;
 const BILL_TURN = { everyMs: 600_000, need: 'watch' } as const;
-const DAY_SECONDS = 86_400;
 const LIST_TURN = { everyMs: 300_000, need: 'endpoint' } as const;
 
 /** One attempt a poll. */

@@ -1,4 +1,5 @@
 import type { Logger } from 'pino';
+import { messageOf } from '../../contract/pilotlight-error.ts';
 import type { DaemonClient } from './client.ts';
 import { systemClock } from '../../time/clock.ts';
 import type { DropReason, LogEvent } from '../../logs/events.ts';
@@ -157,8 +158,7 @@ export class SinkCounts {
     // A rejected record is an answer of the sink.
     if (event.kind === 'delivered' || (event.kind === 'dropped' && event.reason === 'rejected'))
       counts.last_error = null;
-    if (event.kind === 'sink failed')
-      counts.last_error = event.error instanceof Error ? event.error.message : String(event.error);
+    if (event.kind === 'sink failed') counts.last_error = messageOf(event.error);
   }
 
   status(sink: string, lag: number): SinkStatus {

@@ -13,7 +13,7 @@ import { bySeverity, finding } from './watches.ts';
 const NO_WORKERS = Object.fromEntries([...WORKER_STATUSES, 'unknown'].map((status) => [status, 0]));
 const LOAD_MEANINGS = ['in flight', 'rate', 'unknown'] as const;
 /** An older sample says nothing about now, so its series end. */
-const STALE_AFTER_INTERVALS = 4;
+export const STALE_AFTER_INTERVALS = 4;
 
 type Sampled = Readonly<Record<Measure | 'last_sample_at', number | null>>;
 
@@ -241,12 +241,12 @@ export const fleet = z.object({
   endpoints: z.array(endpoint),
 });
 
-export type FleetSettings = Pick<
+export type ShownSettings = Pick<
   Settings,
   'endpoints' | 'fleetInterval' | 'budgetPerHour' | 'budgetPerMonth'
 >;
 
-export function fleetStatus(view: FleetView, settings: FleetSettings): z.infer<typeof fleet> {
+export function fleetStatus(view: FleetView, settings: ShownSettings): z.infer<typeof fleet> {
   const { endpoints, fleetInterval, budgetPerHour, budgetPerMonth } = settings;
   return {
     configured: endpoints.length > 0,

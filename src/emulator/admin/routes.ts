@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { messageOf } from '../../contract/pilotlight-error.ts';
 import { INSTANCE_STATUSES } from '../../contract/operations/instances/instance-list.ts';
 import { maintenanceWindow } from '../../contract/operations/machines.ts';
 import { coerceFields } from '../../wire/coerce.ts';
@@ -399,7 +400,7 @@ function refusal(error: unknown): Answer {
   const isTraits = error instanceof TraitsError;
   if (!isTraits && !(error instanceof z.ZodError)) {
     const missing = error instanceof RangeError && error.message.startsWith('no ');
-    const msg = error instanceof Error ? error.message : String(error);
+    const msg = messageOf(error);
     return jsonAnswer(missing ? 404 : 400, { error: missing ? 'not_found' : 'bad_request', msg });
   }
   const found = isTraits ? error.problems : problemsOf(error, undefined);

@@ -1,4 +1,5 @@
 /** Users, API keys and team roles (§2.4 to §2.6), and second factors. */
+import { DAY_MS, HOUR_MS } from '../../contract/times.ts';
 import { LIMITS } from '../../contract/limits.ts';
 import { operationOf, type Answer, type Input, type OperationId } from '../../contract/operations.ts';
 import type { Charge } from '../../contract/operations/spend.ts';
@@ -198,8 +199,6 @@ export function tfaSchemaRefusal(id: OperationId, body: unknown): Refused | unde
   return undefined;
 }
 
-const HOUR_MS = 3_600_000;
-const DAY_MS = 24 * HOUR_MS;
 const ROWS_WITHOUT_LIMIT = 100;
 
 export const spendHandlers: HandlersOf<'serverless' | 'charges'> = {

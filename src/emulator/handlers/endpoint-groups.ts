@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { DAY_SECONDS } from '../../contract/times.ts';
 import { LIMITS } from '../../contract/limits.ts';
 import type { Input } from '../../contract/operations.ts';
 import type {
@@ -25,7 +26,6 @@ import { nextId, type State } from '../state/state.ts';
 import { defined, ownOf, ownOne, type HandlerContext, type HandlersOf } from './define.ts';
 import { answerLog, deleteEndpoint, deleteManaged, groupsOf, shownWorkers } from './workergroups.ts';
 
-const DAY_SECONDS = 86_400;
 const REPLAY_TIMEOUT_SECONDS = 60;
 
 export const endpointGroupHandlers: HandlersOf<'endpointGroups'> = {

@@ -1,4 +1,5 @@
 /** Instances, machines and offers. The status is a function of time. */
+import { DAY_MS } from '../../contract/times.ts';
 import type { LaunchValues } from '../../contract/merge.ts';
 import type { InstanceStatus } from '../../contract/operations/instances/instance-list.ts';
 import type { MaintenanceWindow } from '../../contract/operations/machines.ts';
@@ -151,7 +152,6 @@ export const BILLED: Readonly<Record<InstanceStatus, { readonly gpu: boolean; re
   unknown: { gpu: false, disk: false },
   offline: { gpu: false, disk: false },
 };
-const DAY_MS = 86_400_000;
 
 export function countUsage(instance: InstanceRecord, nowMs: number): void {
   const { usage } = instance;

@@ -4,6 +4,8 @@
  */
 import { join } from 'node:path';
 import { setImmediate as othersTurn } from 'node:timers/promises';
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../contract/times.ts';
+import { messageOf } from '../../contract/pilotlight-error.ts';
 import { sumOfHours, type Hour } from '../../spend/hours.ts';
 import {
   isUnreadable,
@@ -21,9 +23,6 @@ const FILE = 'fleet.sqlite';
 /** Between two tries of a failed disk, ms. */
 const TRY_AGAIN_MS = 5_000;
 
-const MINUTE_MS = 60_000;
-const HOUR_MS = 3_600_000;
-const DAY_MS = 24 * HOUR_MS;
 /** Lengths that suit an axis. */
 const LENGTHS_MS = [
   ...[1, 2, 5, 10, 15, 20, 30].map((minutes) => minutes * MINUTE_MS),
@@ -243,7 +242,7 @@ export class History {
     }
     this.#triedMs = this.#options.clock.now();
     const isNew = this.#trouble === undefined;
-    this.#trouble = why instanceof Error ? why.message : String(why);
+    this.#trouble = messageOf(why);
     if (isNew) this.#options.notice({ kind: 'history not stored', error: why });
   }
 }

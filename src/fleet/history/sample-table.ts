@@ -3,9 +3,10 @@
  * on disk and in memory.
  */
 import * as sqlite from 'node:sqlite';
+import { DAY_MS, HOUR_MS } from '../../contract/times.ts';
 import { isRecord } from '../../contract/is-record.ts';
 import { WORKER_STATUSES } from '../../contract/operations/serverless/workers.ts';
-import { HOUR_MS, type Counted, type Hour } from '../../spend/hours.ts';
+import type { Counted, Hour } from '../../spend/hours.ts';
 import type { Ledger } from '../../spend/spend-watch.ts';
 import { DatabaseFile, IN_MEMORY, type DatabaseFormat } from '../../storage/database-file.ts';
 import type { KnownEndpoint } from '../discovery/endpoints.ts';
@@ -38,7 +39,6 @@ export interface Folded {
   readonly [column: string]: number | null;
 }
 
-const DAY_MS = 86_400_000;
 const KEPT_ON_DISK_MS = 40 * DAY_MS;
 const KEPT_IN_MEMORY_MS = DAY_MS;
 /** All endpoints together: some 20 MB. */

@@ -1,4 +1,5 @@
 /** Follows one log: the clock and the socket around the state machine. Its polls never overlap. */
+import { messageOf } from '../../contract/pilotlight-error.ts';
 import { type Clock, NoAnswer, within } from '../../time/clock.ts';
 import { standalone, type TailAnswer } from '../answer.ts';
 import type { LogListener } from '../events.ts';
@@ -271,10 +272,6 @@ export class GroupFollower {
     this.#lastLineAt = at;
     this.#options.observe({ kind: 'lines', source: this.#state.source, lines: lines.length, bytes, at });
   }
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }
 
 /** Characters of answers. */

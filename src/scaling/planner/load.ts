@@ -1,4 +1,5 @@
 /** What a plan has to carry: loads that are kept, and loads that are made up by seeded chance. */
+import { DAY_SECONDS } from '../../contract/times.ts';
 /** One request: when it arrives, and how much work it is. */
 export interface Arrival {
   /** Since the start of the plan; never before the arrival in front of it. */
@@ -165,7 +166,6 @@ export const GENERATOR_DEFAULTS = {
   burstEverySeconds: 600,
   burstSeconds: 60,
 } as const satisfies Partial<GeneratedLoad>;
-const DAY_SECONDS = 86_400;
 
 type Described = Pick<GeneratedLoad, 'shape' | 'unitsPerSecond'> & Partial<GeneratedLoad>;
 

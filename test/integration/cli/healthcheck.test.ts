@@ -4,11 +4,6 @@ import { expect, test } from 'vitest';
 import { serve } from '../../support/local-server.ts';
 import { pilotlight } from '../../support/console.ts';
 
-async function healthOf(answer: RequestListener) {
-  await using server = await serve(answer);
-  return await pilotlight(['healthcheck', '--url', server.url]);
-}
-
 test.concurrent.each<[string, number, string, RequestListener]>([
   ['is live', 0, '', (_, response) => response.end('ok')],
   ['answers 503', 3, 'answered 503: stuck', (_, response) => response.writeHead(503).end('stuck')],
@@ -17,18 +12,14 @@ test.concurrent.each<[string, number, string, RequestListener]>([
 ])(
   'one that %s: exit code %i',
   async (_name, code, said, answer) => {
-    const ran = await healthOf(answer);
-    expect([ran.code, ran.stdout]).toEqual([code, '']);
+    const asked: string[] = [];
+    await using server = await serve((request, response) => {
+      asked.push(`${request.method} ${request.url}`);
+      answer(request, response);
+    });
+    const ran = await pilotlight(['healthcheck', '--url', server.url]);
+    expect([ran.code, ran.stdout, asked]).toEqual([code, '', ['GET /livez']]);
     expect(ran.stderr).toContain(said);
   },
   20_000,
 );
-
-test('is asked whether it is live, and nothing else', async () => {
-  const asked: string[] = [];
-  await healthOf((request, response) => {
-    asked.push(`${request.method} ${request.url}`);
-    response.end();
-  });
-  expect(asked).toEqual(['GET /livez']);
-});

@@ -103,9 +103,9 @@ async function watchWeeks(emulator: Emulator, client: Client, directory: string)
     const watch = new FleetWatch({
       service,
       directory,
-      wanted: [{ by: 'name', name: 'chat' }],
-      intervalMs: LOOK_MS,
-      groups: [],
+      endpoints: [{ by: 'name', name: 'chat' }],
+      fleetInterval: LOOK_MS,
+      endpointGroups: [],
       onEvent() {},
       notice() {},
       clock,

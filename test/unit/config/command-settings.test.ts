@@ -10,14 +10,16 @@ import {
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 test.each([
-  [undefined, 'http://127.0.0.1:9847'],
-  ['0.0.0.0:80', 'http://127.0.0.1:80'],
-  ['[::]:80', 'http://127.0.0.1:80'],
-  ['[::1]:80', 'http://[::1]:80'],
-  ['10.0.0.1:80', 'http://10.0.0.1:80'],
-])('a daemon that listens on %s is at %s', (listen, address) => {
-  const environment = listen === undefined ? {} : { PILOTLIGHT_LISTEN: listen };
-  expect(localUrl('listen', environment)).toEqual({ url: address });
+  ['listen', undefined, 'http://127.0.0.1:9847'],
+  ['listen', '0.0.0.0:80', 'http://127.0.0.1:80'],
+  ['listen', '[::]:80', 'http://127.0.0.1:80'],
+  ['listen', '[::1]:80', 'http://[::1]:80'],
+  ['listen', '10.0.0.1:80', 'http://10.0.0.1:80'],
+  ['adminListen', 'unix:/run/a.sock', 'unix:/run/a.sock'],
+  ['adminListen', 'localhost:81', 'http://localhost:81'],
+] as const)('a daemon whose %s is %s is at %s', (option, value, address) => {
+  const variable = option === 'listen' ? 'PILOTLIGHT_LISTEN' : 'PILOTLIGHT_ADMIN_LISTEN';
+  expect(localUrl(option, value === undefined ? {} : { [variable]: value })).toEqual({ url: address });
 });
 
 test('the address of a daemon may be in a file', () => {
@@ -27,18 +29,6 @@ test('the address of a daemon may be in a file', () => {
   expect(localUrl('listen', { PILOTLIGHT_LISTEN_FILE: file })).toEqual({ url: 'http://127.0.0.1:82' });
   expect(localUrl('listen', { PILOTLIGHT_LISTEN: 'nonsense' })).toEqual({
     problem: expect.stringContaining('PILOTLIGHT_LISTEN: got nonsense; allowed: host:port'),
-  });
-});
-
-test('admin routes have an address of their own', () => {
-  expect(localUrl('adminListen', { PILOTLIGHT_ADMIN_LISTEN: 'unix:/run/a.sock' })).toEqual({
-    url: 'unix:/run/a.sock',
-  });
-  expect(localUrl('adminListen', { PILOTLIGHT_ADMIN_LISTEN: 'localhost:81' })).toEqual({
-    url: 'http://localhost:81',
-  });
-  expect(localUrl('adminListen', { PILOTLIGHT_ADMIN_LISTEN: 'nonsense' })).toEqual({
-    problem: expect.stringMatching(/^PILOTLIGHT_ADMIN_LISTEN: got nonsense; allowed: host:port, /),
   });
 });
 

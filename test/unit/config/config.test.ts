@@ -105,14 +105,11 @@ test('an empty variable, or name of a file, counts as not set', () => {
   ]);
 });
 
-test('parses deployments with and without a TTL and refuses repeats', () => {
+test('parses deployments with and without a TTL', () => {
   const { settings } = load({ ...MINIMAL, PILOTLIGHT_DEPLOYMENTS: '42@300s, 43' });
   expect(settings?.deployments).toEqual([
     { by: 'id', id: 42, ttlMs: 300_000 },
     { by: 'id', id: 43, ttlMs: undefined },
-  ]);
-  expect(errorsOf({ ...MINIMAL, PILOTLIGHT_DEPLOYMENTS: '42,42@5m' })).toEqual([
-    expect.stringContaining('42 is listed more than once'),
   ]);
   expect(errorsOf({ ...MINIMAL, PILOTLIGHT_DEPLOYMENTS: '42@300,1.5,-1,43@0s' })).toHaveLength(4);
 });
@@ -158,16 +155,12 @@ test('says every problem of DEPLOYMENTS at once, repeats among them', () => {
 });
 
 test.each([
-  ['BASE_URL', 'ftp://x'],
   ['BASE_URL', 'https://user:pw@host'],
-  ['HEARTBEAT_INTERVAL', 'fast'],
   ['LISTEN', '9847'],
-  ['ADMIN_LISTEN', '0.0.0.0:9848'],
   ['MAINTENANCE_SCHEDULE', 'every day'],
   ['FINAL_HEARTBEAT', 'maybe'],
   ['LOG_SINKS', 'stdout,kafka'],
   ['LOG_FILE_MAX_BYTES', '64 parsecs'],
-  ['LOG_FILE_MAX_FILES', '0'],
   ['OTLP_ENDPOINT', 'collector:4318'],
   ['OTLP_HEADERS', 'Bearer abc'],
   ['OTLP_HEADERS', 'content-type=text/plain'],
@@ -180,7 +173,6 @@ test.each([
   ['ENDPOINTS', 'chat,31,chat'],
   ['FLEET_INTERVAL', '4s'],
   ['FLEET_INTERVAL', '1000h'],
-  ['REDIS_PREFIX', 'a{b}'],
   ['BUDGET_PER_HOUR', '12 EUR'],
 ])('refuses %s=%s', (variable, value) => {
   const name = `PILOTLIGHT_${variable}`;
@@ -237,6 +229,9 @@ test('falls back where a value does not say what to keep alive, and check still 
   });
   expect(settings).toMatchObject({ heartbeatInterval: 'auto', shutdownTimeout: 10_000 });
   expect(problems.map(({ severity }) => severity)).toEqual(['error', 'error', 'error']);
+  expect(problems.map((problem) => describeProblem(problem))[2]).toMatch(
+    /HEARTBEAT_INTERVAL: got 18s for deployment 42; allowed: at most [\d.]+s/,
+  );
   expect(problems.map(({ message }) => message)).toEqual([
     'ignoring it: the service is asked, or else a heartbeat is sent every 20 s',
     'using the default, 10s',
@@ -282,13 +277,6 @@ test('reads headers, and never shows them', () => {
     'x-odd': '100%',
   });
   expect(settings && redactedSettings(settings)).toMatchObject({ PILOTLIGHT_OTLP_HEADERS: '(set)' });
-});
-
-test('refuses timing that leaves no room to recover, saying which value to change', () => {
-  const timing = { PILOTLIGHT_DEPLOYMENTS: '42@20s', PILOTLIGHT_HEARTBEAT_INTERVAL: '18s' };
-  expect(errorsOf({ ...MINIMAL, ...timing })).toEqual([
-    expect.stringMatching(/HEARTBEAT_INTERVAL: got 18s for deployment 42; allowed: at most [\d.]+s/),
-  ]);
 });
 
 const off = (environment: Environment, files?: Record<string, string>) =>

@@ -98,12 +98,12 @@ describe('a look', () => {
 
   test('comes at once where the interval is another one, and else when it is due', async () => {
     const world = await watching(65, []);
-    const settings = { wanted: [{ by: 'all' }], groups: [], intervalMs: 15 * SECOND } as const;
+    const settings = { endpoints: [{ by: 'all' }], endpointGroups: [], fleetInterval: 15 * SECOND } as const;
     const asked = world.asked.length;
     world.watch.apply(settings);
     await world.pass(1);
     expect(world.asked).toHaveLength(asked);
-    world.watch.apply({ ...settings, intervalMs: 60 * SECOND });
+    world.watch.apply({ ...settings, fleetInterval: 60 * SECOND });
     await world.pass(1);
     expect(world.asked).toHaveLength(asked + 1);
     await world.pass(118);
@@ -328,7 +328,7 @@ describe('endpoints', () => {
     const world = new World();
     world.endpoints = () => [CHAT, DRAW];
     world.workers = () => [idle(1)];
-    await world.start({ wanted: [{ by: 'name', name: 'chat' }] });
+    await world.start({ endpoints: [{ by: 'name', name: 'chat' }] });
     await world.pass(16);
     expect(world.labels()).toEqual(['chat']);
     world.endpoints = () => [DRAW, { ...CHAT, id: 77 }];
@@ -374,7 +374,7 @@ describe('endpoints', () => {
     const world = new World();
     world.endpoints = () => Promise.reject(new Error('forbidden'));
     await world.start({
-      wanted: [
+      endpoints: [
         { by: 'id', id: 31 },
         { by: 'name', name: 'chat' },
       ],
@@ -396,7 +396,7 @@ describe('endpoints', () => {
     world.endpoints = () => [{ ...CHAT, target_util: 0.99, max_workers: '16', min_load: 5_000 }];
     world.workers = () => [idle(1)];
     await world.start({
-      groups: checkEndpointGroups([{ endpoint_name: 'chat', target_util: 0.8, min_load: 5_000 }]),
+      endpointGroups: checkEndpointGroups([{ endpoint_name: 'chat', target_util: 0.8, min_load: 5_000 }]),
     });
     await world.pass(16);
     expect(world.one()).toMatchObject({
@@ -430,13 +430,17 @@ describe('endpoints', () => {
     world.endpoints = () => [CHAT, DRAW];
     await world.start();
     await world.pass(31);
-    world.watch.apply({ wanted: [{ by: 'name', name: 'draw' }], intervalMs: 60 * SECOND, groups: [] });
+    world.watch.apply({
+      endpoints: [{ by: 'name', name: 'draw' }],
+      fleetInterval: 60 * SECOND,
+      endpointGroups: [],
+    });
     await world.pass(1);
     expect(world.labels()).toEqual(['draw']);
     const before = world.asked.length;
     await world.pass(180);
     expect(world.asked.slice(before).map(({ id }) => id)).toEqual([32, 32, 32]);
-    world.watch.apply({ wanted: [{ by: 'all' }], intervalMs: 5 * SECOND, groups: [] });
+    world.watch.apply({ endpoints: [{ by: 'all' }], fleetInterval: 5 * SECOND, endpointGroups: [] });
     await world.pass(60);
     expect(world.labels()).toEqual(['draw', 'chat']);
     expect(world.gaps(32).slice(-5)).toEqual([5, 5, 5, 5, 5]);

@@ -76,7 +76,6 @@ test('has the traits that it is given, and tells all that is wrong with them', a
 });
 
 test.each([
-  [['--port', ''], 2, 'a port is a number from 0 to 65535'],
   [['--load', 'chat'], 2, 'error: --load chat: allowed: ENDPOINT=SHAPE:RATE'],
   [['--load', 'talk=constant:5'], 2, 'error: --load talk=constant:5: no endpoint talk; allowed: chat'],
   [['--seed', '/no/such/seed.json'], 2, 'error: /no/such/seed.json'],

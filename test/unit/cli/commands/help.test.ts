@@ -113,20 +113,16 @@ describe('what is refused before anything is done', () => {
     ['logs 7 --tail 0', LINES],
     ['logs 7 --tail 10001', LINES],
     ['logs 7 --tail x5', LINES],
-    ['logs 7 --tail 5x', LINES],
     ['demo --for 0s', DURATION],
     ['emulator --port 65536', 'a port is a number from 0 to 65535'],
     ['emulator --port 1x', 'a port is a number from 0 to 65535'],
-    ['emulator --port x1', 'a port is a number from 0 to 65535'],
     ['check --cold-start soon', DURATION],
     ['check --performance 0', 'a number above 0'],
-    ['check --performance many', 'a number above 0'],
     ['check --performance 1e999', 'a number above 0'],
     ['admin log-level loud', 'Allowed choices are'],
     ['plan --weight =1', 'write it as name=value'],
     ['call deployments.heartbea', 'no operation deployments.heartbea; did you mean deployments.heartbeat?'],
     ['call zzzzzzzz', 'no operation zzzzzzzz; see pilotlight ops'],
-    ['call deployments.heartbeat []', 'error: the second argument is not a JSON object'],
   ])('%s', async (line, said) => {
     const { code, stdout, stderr } = await pilotlight(line.split(' '));
     expect([code, stdout]).toEqual([2, '']);

@@ -159,14 +159,13 @@ test('a deployment of another id is said to be found by its name, and that it go
   ]);
 });
 
-test('an endpoint is told of once for each look at it, and of its drift once', () => {
+test('an endpoint is told of once for each look at it', () => {
   const { watcher, told } = watched();
   const withEndpoint = (at: number, load: number): Status => {
     const measures = { load, capacity_hot: 2_000, spend_per_hour: 0.8 };
     const view = endpointView({
       sample: sampleAt(at * 1_000, measures, { idle: 2, stopped: 1 }),
       sampledAtMs: at * 1_000,
-      drift: [{ parameter: 'target_util', actual: 0.9, wanted: 0.97 }],
     });
     return { ...status(), fleet: fleetStatus(fleetView([view], { spend: SPENT }), WATCH_ALL) };
   };
@@ -174,7 +173,6 @@ test('an endpoint is told of once for each look at it, and of its drift once', (
   watcher.look(withEndpoint(100, 1_000));
   watcher.look(withEndpoint(105, 3_000));
   expect(told).toEqual([
-    'warn: endpoint chat target_util is 0.9, configured 0.97',
     'plain: endpoint chat load 1,000 of 2,000 units/s (50%), 2 idle, 1 stopped, 0.80 an hour, 4.20 today',
     'warn: endpoint chat load 3,000 of 2,000 units/s (150%), 2 idle, 1 stopped, 0.80 an hour, 4.20 today',
   ]);

@@ -1,5 +1,5 @@
 import { afterEach, expect, onTestFinished, test, vi } from 'vitest';
-import type { FleetSettings } from '../../../../src/daemon/status/fleet.ts';
+import type { ShownSettings } from '../../../../src/daemon/status/fleet.ts';
 import type { EndpointView, FleetView } from '../../../../src/fleet/view.ts';
 import { pilotlight, type Around } from '../../../support/console.ts';
 import { serve } from '../../../support/local-server.ts';
@@ -23,7 +23,7 @@ async function fleetOf(
   endpoints: readonly Partial<EndpointView>[],
   around?: Around,
   over?: Partial<FleetView>,
-  watched: FleetSettings['endpoints'] = [{ by: 'all' }],
+  watched: ShownSettings['endpoints'] = [{ by: 'all' }],
 ) {
   const views = () => endpoints.map((each) => endpointView(each));
   const settings = { ...WATCH_ALL, endpoints: watched, budgetPerHour: 5 };

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { widthOf } from '../../../../src/cli/text.ts';
-import { fleetTable, type FleetPoll } from '../../../../src/cli/fleet/watch-fleet.ts';
+import { createLiveScreen, fleetTable, type FleetPoll } from '../../../../src/cli/fleet/watch-fleet.ts';
 import { fleetStatus } from '../../../../src/daemon/status/fleet.ts';
 import type { EndpointView } from '../../../../src/fleet/view.ts';
 import { EMPTY_STATUS } from '../../../support/empty-status.ts';
@@ -73,4 +73,19 @@ test('what needs a person stands below, with the name of its endpoint', () => {
     'code: loading far longer than the others: 1 worker',
     'together 6.40 an hour, above PILOTLIGHT_BUDGET_PER_HOUR (5.00)',
   ]);
+});
+
+test('a frame goes back over the last one, counts what does not fit, and clears only where the terminal has changed', () => {
+  const screen = createLiveScreen();
+  const size = { columns: 20, rows: 3 };
+  expect(screen.end()).toBe('');
+  expect(screen.frame([], size)).toBe('\u001B[?25l\u001B[J');
+  expect(screen.frame(['a'], size)).toBe('a\u001B[K\n\u001B[J');
+  expect(screen.frame(['a', 'b'], size)).toBe('\u001B[1A\ra\u001B[K\nb\u001B[K\n\u001B[J');
+  expect(screen.frame(['c'], size)).toBe('\u001B[2A\rc\u001B[K\n\u001B[J');
+  const cut = '\u001B[1A\ra\u001B[K\n… 2 more lines\u001B[K\n\u001B[J';
+  expect(screen.frame(['a', 'b', 'c'], size)).toBe(cut);
+  expect(screen.frame(['a'], { ...size, columns: 21 }).indexOf('\u001B[2J\u001B[Ha')).toBe(0);
+  expect(screen.frame(['a', 'b'], { columns: 21, rows: 1 })).toContain('\r… 2 more lines');
+  expect(screen.end()).toBe('\u001B[?25h');
 });

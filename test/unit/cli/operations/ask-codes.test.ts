@@ -68,13 +68,6 @@ describe('a second factor', () => {
   });
 });
 
-test('a secret that a command cannot do without is asked for by its name', async () => {
-  const ran = await complete('tfa.confirmAuthorization', { secret: 's' }, ['123456']);
-  expect(ran.completed).toEqual({ secret: 's', code: '123456' });
-  expect(ran.asked).toEqual([expect.stringMatching(/^code \(.+\): $/)]);
-  expect((await complete('templates.create', {}, [])).asked).toEqual([]);
-});
-
 test('in a script nobody is asked', async () => {
   const ran = await complete('tfa.login', { admin: true });
   expect(ran).toMatchObject({ completed: { admin: true }, calls: [] });

@@ -3,7 +3,6 @@ import * as z from 'zod';
 import { describe, expect, test } from 'vitest';
 import { flagsOf } from '../../../../src/cli/operations/flags.ts';
 import { readFlag, describeInputProblem, readInput } from '../../../../src/cli/operations/input.ts';
-import { parseObject } from '../../../../src/cli/console.ts';
 import type { Operation } from '../../../../src/contract/define.ts';
 import { operationOf } from '../../../../src/contract/operations.ts';
 import { emptyWhenUnused, secretText } from '../../../../src/contract/schemas.ts';
@@ -203,16 +202,6 @@ describe('the input', () => {
       '--m: "x" takes NAME=value, once for each, or one JSON object',
       '--n: takes NAME=value, once for each, or one JSON object',
     ]);
-  });
-
-  test.each([
-    ['{"a":1}', { a: 1 }],
-    ['[]', undefined],
-    ['null', undefined],
-    ['"x"', undefined],
-    ['{', undefined],
-  ])('%s is an object: %j', (text, value) => {
-    expect(parseObject(text)).toEqual(value);
   });
 
   test('is wrong in words of the flag that it came by', () => {

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import { openTrace } from '../../../../src/cli/plan/trace.ts';
-import { parseTime, splitFields, zoneOffset, type TraceOptions } from '../../../../src/cli/plan/columns.ts';
+import { parseTime, zoneOffset, type TraceOptions } from '../../../../src/cli/plan/columns.ts';
 import type { Arrival } from '../../../../src/scaling/planner/load.ts';
 import { temporaryFolder } from '../../../support/temporary-folder.ts';
 
@@ -237,12 +237,3 @@ test.each(['2023-13-16 18:15:46', '2023-02-31 18:15:46', 'yesterday', '', ' ', '
     expect(parseTime(text, 's')).toBeNaN();
   },
 );
-
-test.each([
-  ['a,b,c', ['a', 'b', 'c']],
-  ['a,,', ['a', '', '']],
-  ['"a,b","c ""d""",e', ['a,b', 'c "d"', 'e']],
-  ['"a", "b" ,', ['a', 'b', '']],
-])('fields of %s', (line, fields) => {
-  expect(splitFields(line)).toEqual(fields);
-});

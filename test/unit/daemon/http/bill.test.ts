@@ -2,14 +2,9 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { afterEach, describe, expect, test } from 'vitest';
 import { billJsonSchema, difference, type BillAnswer } from '../../../../src/daemon/http/bill.ts';
+import { DAY_MS, HOUR_MS } from '../../../../src/contract/times.ts';
 import { NOTHING_BILLED } from '../../../../src/spend/bill.ts';
-import {
-  DAY_MS,
-  endpointSpend,
-  HOUR_MS,
-  type EndpointSpend,
-  type Hour,
-} from '../../../../src/spend/hours.ts';
+import { endpointSpend, type EndpointSpend, type Hour } from '../../../../src/spend/hours.ts';
 import { listenWithFleet, type FleetListener } from '../../../support/fleet-listener.ts';
 import { endpointView, fleetView, recordedFleet } from '../../../support/recorded-fleet.ts';
 
