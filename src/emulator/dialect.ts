@@ -12,7 +12,7 @@ import { createMatcher, matchOperation } from '../wire/match.ts';
 import { jsonAnswer, notFound, readFlags, type Answer, type Refused } from './answer.ts';
 import type { Addresses, Alias, Call, Target } from './call.ts';
 import { findOwnTemplate } from './handlers/templates.ts';
-import type { State } from './state/state.ts';
+import { endpointNamed, type State } from './state/state.ts';
 
 /** `spec`: the interface document, strictly. `public`: as the public service behaves. */
 export type DialectName = 'spec' | 'public';
@@ -115,8 +115,8 @@ function withIds(operation: OperationId, body: Record<string, unknown>, { state,
   if (operation !== 'endpointGroups.logs') return body;
   const { endpoint: name, ...rest } = body;
   if (typeof name !== 'string' || (rest['id'] ?? null) !== null) return rest;
-  for (const { id, userId: owner, parameters } of state.endpointGroups.values())
-    if (owner === userId && parameters.endpoint_name === name) return { ...rest, id };
+  const endpoint = endpointNamed(state, name, userId);
+  if (endpoint) return { ...rest, id: endpoint.id };
   throw notFound(`endpoint ${name}`, 'endpoint');
 }
 

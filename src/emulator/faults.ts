@@ -1,12 +1,24 @@
 /** Durations are emulator time. Latency is real time: networks do not freeze. */
 import { STATUS_CODES, type ServerResponse } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
+import type { FastifyReply } from 'fastify';
 import * as z from 'zod';
 import type { ErrorCode } from '../contract/errors.ts';
 import { OPERATION_IDS, type OperationId } from '../contract/operations.ts';
-import { textAnswer, THROTTLE_SHAPES, throttledAnswer, TOO_FREQUENT, type Answer } from './answer.ts';
+import {
+  Refused,
+  textAnswer,
+  THROTTLE_SHAPES,
+  throttledAnswer,
+  TOO_FREQUENT,
+  type Answer,
+} from './answer.ts';
+import type { Call } from './call.ts';
 import type { ScheduledClock } from './clock.ts';
+import { findKey } from './handlers/accounts.ts';
+import type { OpenEntry } from './journal.ts';
 import type { Random } from './random.ts';
+import type { Service, World } from './service.ts';
 
 const ms = z.number().nonnegative();
 
@@ -88,40 +100,30 @@ type Selective = Exclude<Fault, { kind: 'refused' }>;
 type LatencyFault = Extract<Fault, { kind: 'latency' }>;
 type DecisiveFault = Exclude<Selective, LatencyFault>;
 
-export interface FaultRecord<Kind extends Fault = Fault> {
+interface FaultInForce<Kind extends Fault = Fault> {
   readonly id: string;
   readonly fault: Kind;
   readonly startsAtMs: number;
   readonly endsAtMs: number;
   matched: number;
   struck: number;
+  readonly timers: (() => void)[];
+  readonly hanging: (() => void)[];
 }
 
-export interface Subject {
-  readonly operation: OperationId | null;
-  readonly key: string | null;
-  readonly id: number | null;
-}
-
-export interface Strikes {
-  readonly latencies: readonly FaultRecord<LatencyFault>[];
-  /** The first decisive fault. Later ones still count the request. */
-  readonly decisive: FaultRecord<DecisiveFault> | undefined;
-}
-
-function isActive({ startsAtMs, endsAtMs }: FaultRecord, nowMs: number): boolean {
+function isActive({ startsAtMs, endsAtMs }: FaultInForce, nowMs: number): boolean {
   return nowMs >= startsAtMs && nowMs < endsAtMs;
 }
 
-function fits({ operation, key, id }: Selective, subject: Subject): boolean {
+function fits({ operation, key, id }: Selective, call: Call): boolean {
   return (
-    (operation === undefined || operation === subject.operation) &&
-    (key === undefined || key === subject.key) &&
-    (id === undefined || id === subject.id)
+    (operation === undefined || operation === call.target?.id) &&
+    (key === undefined || key === call.key?.name) &&
+    (id === undefined || id === call.subject)
   );
 }
 
-function isItsTurn(fault: Selective, { matched, struck }: FaultRecord, random: Random): boolean {
+function isItsTurn(fault: Selective, { matched, struck }: FaultInForce, random: Random): boolean {
   const turn = matched - fault.skip;
   if (turn < 1) return false;
   if (fault.nth !== undefined && turn !== fault.nth) return false;
@@ -149,22 +151,19 @@ export interface FaultHandle extends AsyncDisposable {
 
 interface FaultInjectorParts {
   readonly clock: ScheduledClock;
-  readonly random: Random;
-  readonly keyName: (key: string) => string | undefined;
+  readonly world: World;
+  readonly service: Service;
+  /** Interrupts what waits. */
+  readonly closing: AbortSignal;
   readonly listen: (open: boolean) => Promise<void>;
-}
-
-interface FaultInForce extends FaultRecord {
-  readonly timers: (() => void)[];
-  readonly hanging: (() => void)[];
 }
 
 function release({ hanging }: FaultInForce): void {
   for (const resume of hanging.splice(0)) resume();
 }
 
-/** Only the server asks which faults strike. */
-export type Faults = Omit<FaultInjector, 'strike' | 'lifted'>;
+/** Only the server exchanges. */
+export type Faults = Omit<FaultInjector, 'exchange'>;
 
 export class FaultInjector {
   readonly #parts: FaultInjectorParts;
@@ -220,29 +219,122 @@ export class FaultInjector {
     });
   }
 
-  strike(subject: Subject): Strikes {
-    const { clock, random } = this.#parts;
+  /** Returns undefined if no fault strikes the call; else what to send, null if there is no whole answer. */
+  exchange(
+    call: Call,
+    reply: Pick<FastifyReply, 'raw' | 'hijack'>,
+    entry: OpenEntry,
+  ): Promise<Answer | null> | undefined {
+    const { latencies, decisive } = this.#strike(call);
+    if (!decisive && latencies.length === 0) return undefined;
+    for (const { id } of decisive ? [...latencies, decisive] : latencies) entry.struck(id);
+    const late = latencies.map(({ fault }) => fault);
+    return this.#exchange(late, decisive, call, reply);
+  }
+
+  /** The first decisive fault counts. Later ones still match the request. */
+  #strike(call: Call) {
+    const { clock, world } = this.#parts;
     const nowMs = clock.now();
-    const latencies: FaultRecord<LatencyFault>[] = [];
-    let decisive: FaultRecord<DecisiveFault> | undefined;
+    const latencies: FaultInForce<LatencyFault>[] = [];
+    let decisive: FaultInForce<DecisiveFault> | undefined;
     for (const record of this.#records.values()) {
       const { fault } = record;
-      if (fault.kind === 'refused' || !isActive(record, nowMs) || !fits(fault, subject)) continue;
+      if (fault.kind === 'refused' || !isActive(record, nowMs) || !fits(fault, call)) continue;
       record.matched += 1;
-      if (!isItsTurn(fault, record, random)) continue;
-      if (fault.kind === 'latency') latencies.push(record as FaultRecord<LatencyFault>);
+      if (!isItsTurn(fault, record, world.random)) continue;
+      if (fault.kind === 'latency') latencies.push(record as FaultInForce<LatencyFault>);
       else if (decisive) continue;
-      else decisive = record as FaultRecord<DecisiveFault>;
+      else decisive = record as FaultInForce<DecisiveFault>;
       record.struck += 1;
     }
     return { latencies, decisive };
   }
 
-  lifted(faultId: string): Promise<void> {
-    const record = this.#records.get(faultId);
+  async #exchange(
+    latencies: readonly LatencyFault[],
+    decisive: FaultInForce<DecisiveFault> | undefined,
+    call: Call,
+    reply: Pick<FastifyReply, 'raw' | 'hijack'>,
+  ): Promise<Answer | null> {
+    const { raw } = reply;
+    await this.#wait(latencies, 'request');
+    const answer = decisive ? await this.#decide(decisive, call, raw) : this.#parts.service.perform(call);
+    await this.#wait(latencies, 'response');
+    if (answer === null || raw.destroyed) return null;
+    const fault = decisive?.fault;
+    if (fault?.kind === 'reset') {
+      reply.hijack();
+      raw.socket?.resetAndDestroy();
+      return null;
+    }
+    if (fault?.kind === 'truncated' && fault.connection === 'cut') {
+      reply.hijack();
+      sendHalf(answer, raw);
+      return null;
+    }
+    return answer;
+  }
+
+  /** Returns null if the client has gone. */
+  async #decide(record: FaultInForce<DecisiveFault>, call: Call, raw: ServerResponse) {
+    const { service, closing } = this.#parts;
+    const { fault } = record;
+    const made = 'takesEffect' in fault && fault.takesEffect ? service.perform(call) : undefined;
+    switch (fault.kind) {
+      case 'throttled':
+        return this.#throttled(fault, call);
+      case 'status':
+        return this.#status(fault.status, call);
+      case 'truncated': {
+        const whole = service.perform(call);
+        const half = whole.text.slice(0, Math.floor(whole.text.length / 2));
+        return fault.connection === 'cut' ? whole : { ...whole, text: half };
+      }
+      case 'empty':
+      case 'reset':
+        return textAnswer(200, 'application/json', '');
+      case 'html':
+        return textAnswer(200, 'text/html; charset=utf-8', INTERSTITIAL);
+      case 'hang':
+        await this.#lifted(record);
+        if (raw.destroyed || closing.aborted) return null;
+        return made ?? service.perform(call);
+      default:
+        return fault satisfies never;
+    }
+  }
+
+  #lifted(record: FaultInForce): Promise<void> {
     // The fault may have been cleared since the request came.
-    if (!record || !isActive(record, this.#parts.clock.now())) return Promise.resolve();
+    if (!this.#records.has(record.id) || !isActive(record, this.#parts.clock.now())) return Promise.resolve();
     return new Promise((resolve) => record.hanging.push(resolve));
+  }
+
+  async #wait(latencies: readonly LatencyFault[], side: LatencyFault['side']): Promise<void> {
+    const { world, closing } = this.#parts;
+    const total = latencies
+      .filter((fault) => fault.side === side)
+      .reduce((sum, fault) => sum + fault.ms + world.random() * fault.jitterMs, 0);
+    if (total > 0) await delay(total, undefined, { signal: closing });
+  }
+
+  #throttled(fault: Extract<DecisiveFault, { kind: 'throttled' }>, call: Call): Answer {
+    const { shape } = fault;
+    const answer =
+      shape === 'error' ? this.#refuse(call, 'rate_limited', TOO_FREQUENT) : throttledAnswer(shape, fault);
+    if (fault.retryAfterSeconds === undefined) return answer;
+    return { ...answer, headers: { ...answer.headers, 'retry-after': String(fault.retryAfterSeconds) } };
+  }
+
+  #status(status: number, call: Call): Answer {
+    if (status === 500) return this.#refuse(call, 'internal_error', 'Internal server error');
+    const title = `${status} ${STATUS_CODES[status]}`;
+    return textAnswer(status, 'text/html', page(title, `<center><h1>${title}</h1></center><hr>`));
+  }
+
+  #refuse(call: Call, code: ErrorCode, message: string): Answer {
+    return this.#parts.world.dialect.refusal(call.operation, new Refused(code, message, 'fault'), call);
   }
 
   /** Only `refused` and `hang` need timers: the others are asked at each request. */
@@ -267,91 +359,11 @@ export class FaultInjector {
 
   #withKeyName(fault: Fault): Fault {
     if (fault.kind === 'refused' || fault.key === undefined) return fault;
-    const name = this.#parts.keyName(fault.key);
+    const { state } = this.#parts.world;
+    const name = (state.keys.get(fault.key) ?? findKey(state, fault.key)?.[1])?.name;
     if (name === undefined) throw new Error('key: no API key with this name or value');
     return { ...fault, key: name };
   }
-}
-
-interface ExchangeParts {
-  readonly raw: ServerResponse;
-  readonly random: Random;
-  readonly closing: AbortSignal;
-  perform(): Answer;
-  refuse(code: ErrorCode, message: string): Answer;
-  send(answer: Answer): void;
-  lifted(faultId: string): Promise<void>;
-}
-
-/** Returns the sent status; null if the connection ended without a whole answer. */
-export async function exchangeWithFaults(
-  { latencies, decisive }: Strikes,
-  parts: ExchangeParts,
-): Promise<number | null> {
-  await wait(latencies, 'request', parts);
-  const answer = decisive ? await decide(decisive, parts) : parts.perform();
-  await wait(latencies, 'response', parts);
-  if (answer === null || parts.raw.destroyed) return null;
-  if (decisive?.fault.kind === 'reset') {
-    parts.raw.socket?.resetAndDestroy();
-    return null;
-  }
-  if (decisive?.fault.kind === 'truncated' && decisive.fault.connection === 'cut')
-    return sendHalf(answer, parts.raw);
-  parts.send(answer);
-  return answer.status;
-}
-
-/** Returns null if the client has gone. */
-async function decide({ id, fault }: FaultRecord<DecisiveFault>, parts: ExchangeParts) {
-  const made = 'takesEffect' in fault && fault.takesEffect ? parts.perform() : undefined;
-  switch (fault.kind) {
-    case 'throttled':
-      return throttled(fault, parts);
-    case 'status':
-      return statusAnswer(fault.status, parts);
-    case 'truncated': {
-      const whole = parts.perform();
-      const half = whole.text.slice(0, Math.floor(whole.text.length / 2));
-      return fault.connection === 'cut' ? whole : { ...whole, text: half };
-    }
-    case 'empty':
-    case 'reset':
-      return textAnswer(200, 'application/json', '');
-    case 'html':
-      return textAnswer(200, 'text/html; charset=utf-8', INTERSTITIAL);
-    case 'hang':
-      await parts.lifted(id);
-      if (parts.raw.destroyed || parts.closing.aborted) return null;
-      return made ?? parts.perform();
-    default:
-      return fault satisfies never;
-  }
-}
-
-async function wait(
-  latencies: readonly FaultRecord<LatencyFault>[],
-  side: LatencyFault['side'],
-  { random, closing }: ExchangeParts,
-): Promise<void> {
-  const total = latencies
-    .filter(({ fault }) => fault.side === side)
-    .reduce((sum, { fault }) => sum + fault.ms + random() * fault.jitterMs, 0);
-  if (total > 0) await delay(total, undefined, { signal: closing });
-}
-
-function throttled(fault: Extract<DecisiveFault, { kind: 'throttled' }>, parts: ExchangeParts): Answer {
-  const { shape } = fault;
-  const answer =
-    shape === 'error' ? parts.refuse('rate_limited', TOO_FREQUENT) : throttledAnswer(shape, fault);
-  if (fault.retryAfterSeconds === undefined) return answer;
-  return { ...answer, headers: { ...answer.headers, 'retry-after': String(fault.retryAfterSeconds) } };
-}
-
-function statusAnswer(status: number, parts: ExchangeParts): Answer {
-  if (status === 500) return parts.refuse('internal_error', 'Internal server error');
-  const title = `${status} ${STATUS_CODES[status]}`;
-  return textAnswer(status, 'text/html', page(title, `<center><h1>${title}</h1></center><hr>`));
 }
 
 function page(title: string, body: string): string {
@@ -362,7 +374,7 @@ function page(title: string, body: string): string {
 const INTERSTITIAL = page('Just a moment...', '<p>Checking your browser before you proceed.</p>');
 
 /** Announces the whole body, then cuts the connection in the middle. */
-function sendHalf(answer: Answer, raw: ServerResponse): null {
+function sendHalf(answer: Answer, raw: ServerResponse): void {
   const body = Buffer.from(answer.text);
   raw.writeHead(answer.status, {
     'content-type': answer.contentType,
@@ -370,5 +382,4 @@ function sendHalf(answer: Answer, raw: ServerResponse): null {
     ...answer.headers,
   });
   raw.write(body.subarray(0, Math.floor(body.length / 2)), () => raw.destroy());
-  return null;
 }

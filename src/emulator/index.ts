@@ -5,7 +5,6 @@ import { secretsOf } from './call.ts';
 import { ScheduledClock, type Clock, type ClockStart } from './clock.ts';
 import { publicDialect, specDialect, type DialectName } from './dialect.ts';
 import { FaultInjector, type Faults } from './faults.ts';
-import { findKey } from './handlers/accounts.ts';
 import { RequestJournal, type Journal } from './journal.ts';
 import { withRateLimit } from './rate-limit.ts';
 import { buildState } from './seed/build.ts';
@@ -113,21 +112,22 @@ export async function startEmulator(options: EmulatorOptions = {}): Promise<Emul
   world.fleets.catchUp(state, clock.now());
 
   const journal = new RequestJournal(() => secretsOf(world.state));
+  const closing = new AbortController();
+  const service = withRateLimit(createService(world), world);
   const faults = new FaultInjector({
     clock,
-    random: () => world.random(),
-    keyName: (key) => (world.state.keys.get(key) ?? findKey(world.state, key)?.[1])?.name,
+    world,
+    service,
+    closing: closing.signal,
     listen: (open) => listener.listen(open),
   });
   const machinery = { world, clock, faults, journal };
   const control = createControl(machinery, { settings, seed, traits });
   const inspected = inspect(world);
-  const closing = new AbortController();
   const server = await createServer({
     ...machinery,
-    service: withRateLimit(createService(world), world),
+    service,
     admin: createAdminApi(adminRoutes({ ...machinery, control, ...inspected })),
-    closing: closing.signal,
   });
   const listener = await openListener(server, host, port);
 

@@ -15,10 +15,8 @@ import { parseJsonOr } from '../wire/coerce.ts';
 import { problemsOf } from '../wire/request.ts';
 import type { Machinery } from './admin/control.ts';
 import type { AdminApi } from './admin/routes.ts';
-import { jsonAnswer, Refused, textAnswer, type Answer } from './answer.ts';
-import type { Call } from './call.ts';
+import { jsonAnswer, textAnswer, type Answer } from './answer.ts';
 import type { ScheduledClock } from './clock.ts';
-import { exchangeWithFaults, type Strikes } from './faults.ts';
 import type { Ticket } from './fleet/requests.ts';
 import { workerUrl } from './fleet/workers.ts';
 import { receiveFile, UPLOAD_FOLDER } from './handlers/deployments.ts';
@@ -29,7 +27,6 @@ import { catchUp, type Service, type World } from './service.ts';
 interface ServerParts extends Machinery {
   readonly service: Service;
   readonly admin: AdminApi;
-  readonly closing: AbortSignal;
 }
 
 /** Longer than clients keep idle connections, so that they close first, without a race. */
@@ -65,7 +62,7 @@ export async function createServer(parts: ServerParts): Promise<Server> {
 
 type Send = (reply: FastifyReply, answer: Answer) => void;
 
-function createHandler({ world, clock, service, faults, journal, admin, closing }: ServerParts, send: Send) {
+function createHandler({ world, clock, service, faults, journal, admin }: ServerParts, send: Send) {
   return handle;
 
   function handle(request: FastifyRequest, reply: FastifyReply): void {
@@ -91,34 +88,25 @@ function createHandler({ world, clock, service, faults, journal, admin, closing 
     }
     const call = service.read({ method, url, authorization, bodyText, origin });
     const entry = journal.begin(call, world.now());
-    const { target, key, subject: id } = call;
-    const strikes = faults.strike({ operation: target?.id ?? null, key: key?.name ?? null, id });
-    if (strikes.decisive || strikes.latencies.length > 0) return handleStruck(call, strikes, entry, reply);
+    const struck = faults.exchange(call, reply, entry);
+    if (struck) {
+      void answerStruck(struck, entry, reply);
+      return;
+    }
     const answer = service.perform(call);
     entry.end(answer.status);
     send(reply, answer);
   }
 
-  function handleStruck(call: Call, strikes: Strikes, entry: OpenEntry, reply: FastifyReply): void {
-    const { latencies, decisive } = strikes;
-    for (const { id } of decisive ? [...latencies, decisive] : latencies) entry.struck(id);
-    const cutsBody = decisive?.fault.kind === 'truncated' && decisive.fault.connection === 'cut';
-    // These write to the socket themselves.
-    if (cutsBody || decisive?.fault.kind === 'reset') reply.hijack();
-    exchangeWithFaults(strikes, {
-      raw: reply.raw,
-      random: world.random,
-      closing,
-      perform: () => service.perform(call),
-      refuse: (code, message) =>
-        world.dialect.refusal(call.operation, new Refused(code, message, 'fault'), call),
-      send: (answer) => send(reply, answer),
-      lifted: (faultId) => faults.lifted(faultId),
-    }).then(
-      (status) => entry.end(status),
+  async function answerStruck(struck: Promise<Answer | null>, entry: OpenEntry, reply: FastifyReply) {
+    try {
+      const answer = await struck;
+      if (answer) send(reply, answer);
+      entry.end(answer?.status ?? null);
+    } catch {
       // Only closing interrupts an exchange.
-      () => entry.end(null),
-    );
+      entry.end(null);
+    }
   }
 }
 

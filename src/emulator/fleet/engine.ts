@@ -8,7 +8,7 @@ import type { PlanSettings } from '../../scaling/planner/settings.ts';
 import type { ResolvedParameters } from '../../scaling/rules/rules.ts';
 import { statusAt, type InstanceRecord } from '../state/instances.ts';
 import type { WorkerRecord } from '../state/serverless.ts';
-import type { State } from '../state/state.ts';
+import { referred, type State } from '../state/state.ts';
 import { Lives, type Cause } from './lives.ts';
 import { Requests, shareOf, type Ticket } from './requests.ts';
 import {
@@ -397,7 +397,7 @@ export class Fleets {
   }
   ofGroup(state: State, groupId: number): Engine | undefined {
     const endpointId = state.workerGroups.get(groupId)?.endpointId ?? null;
-    return endpointId === null ? undefined : this.of(endpointId);
+    return referred(this.#engines, endpointId);
   }
 
   /** The state was replaced: queues begin empty, and leaving workers are gone. */

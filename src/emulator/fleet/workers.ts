@@ -11,7 +11,7 @@ import {
   type FormerInstance,
   type InstanceRecord,
 } from '../state/instances.ts';
-import { nextId, type State } from '../state/state.ts';
+import { nextId, referred, type State } from '../state/state.ts';
 
 const MOST_FORMER = 10_000;
 
@@ -55,7 +55,7 @@ export function recruitWorker(state: State, group: WorkerGroupRecord, nowMs: num
 
 export function placeOf(state: State, id: number): Omit<FormerInstance, 'instance'> {
   const groupId = state.workers.get(id)?.groupId ?? null;
-  const group = groupId === null ? undefined : state.workerGroups.get(groupId);
+  const group = referred(state.workerGroups, groupId);
   return { groupId, endpointId: group?.endpointId ?? null };
 }
 

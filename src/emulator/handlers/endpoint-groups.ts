@@ -22,7 +22,7 @@ import {
   type EndpointGroupRecord,
   type WorkerRecord,
 } from '../state/serverless.ts';
-import { nextId, type State } from '../state/state.ts';
+import { endpointNamed, nextId, referred, type State } from '../state/state.ts';
 import { defined, ownOf, ownOne, type HandlerContext, type HandlersOf } from './define.ts';
 import { answerLog, deleteEndpoint, deleteManaged, groupsOf, shownWorkers } from './workergroups.ts';
 
@@ -81,8 +81,7 @@ export const endpointGroupHandlers: HandlersOf<'endpointGroups'> = {
 
   'endpointGroups.route': (request, context) => {
     const { endpoint: name } = request;
-    const own = ownOf(context.state.endpointGroups, context);
-    const group = own.find(({ parameters }) => parameters.endpoint_name === name);
+    const group = endpointNamed(context.state, name, context.user.id);
     if (!group) throw notFound(`endpoint ${name}`, 'endpoint');
     return routeRequest(group, request, context);
   },
@@ -93,10 +92,14 @@ function partsOf(given: EndpointGroupParameters & EndpointSettings) {
   return { parameters, further: defined({ overrecruit_ratio, autoscaler_instance }) };
 }
 
-/** Evidence 4.4: endpoint names are unique within an account. @throws Refused bad_request */
-function requireFreeName(name: string | undefined, context: HandlerContext, except?: EndpointGroupRecord) {
-  const own = ownOf(context.state.endpointGroups, context).filter((group) => group !== except);
-  if (name === undefined || !own.some(({ parameters }) => parameters.endpoint_name === name)) return;
+/** @throws Refused bad_request */
+function requireFreeName(
+  name: string | undefined,
+  { state, user }: HandlerContext,
+  except?: EndpointGroupRecord,
+) {
+  const named = endpointNamed(state, name, user.id);
+  if (!named || named === except) return;
   throw badRequest('endpoint_name', `this account has an endpoint "${name}" already`);
 }
 
@@ -105,7 +108,7 @@ function ownGroup(id: number, context: HandlerContext): EndpointGroupRecord {
 }
 
 function shownGroup(group: EndpointGroupRecord, { state, nowMs }: HandlerContext): EndpointGroup {
-  const deployment = group.deploymentId === null ? undefined : state.deployments.get(group.deploymentId);
+  const deployment = referred(state.deployments, group.deploymentId);
   const expiresAtMs = deployment ? viewDeployment(deployment, nowMs).expiresAtMs : null;
   const seconds = expiresAtMs === null ? null : (expiresAtMs - nowMs) / 1000;
   return {
@@ -174,8 +177,7 @@ export function moveEndpoint(
   next: EndpointState,
   nowMs: number,
 ): void {
-  const deployment =
-    endpoint.deploymentId === null ? undefined : state.deployments.get(endpoint.deploymentId);
+  const deployment = referred(state.deployments, endpoint.deploymentId);
   if (deployment) Object.assign(deployment, { endpointState: next, updatedMs: nowMs });
   if (endpoint.state === next) return;
   endpoint.state = next;
@@ -192,8 +194,7 @@ export function deleteDeployment(state: State, deployment: DeploymentRecord, now
 /** An endpoint ends with its deployment. Call this before looking at either. */
 export function expireEndpoints(state: State, nowMs: number): void {
   for (const endpoint of state.endpointGroups.values()) {
-    const { deploymentId } = endpoint;
-    const deployment = deploymentId === null ? undefined : state.deployments.get(deploymentId);
+    const deployment = referred(state.deployments, endpoint.deploymentId);
     if (!deployment) continue;
     expireDeployment(deployment, nowMs);
     if (deployment.expiredAtMs !== null) deleteEndpoint(state, endpoint, deployment.expiredAtMs);

@@ -25,7 +25,7 @@ import type {
   WorkerGroupTraits,
   WorkerRecord,
 } from '../state/serverless.ts';
-import { nextId, type State, type TemplateRecord } from '../state/state.ts';
+import { endpointNamed, nextId, referred, type State, type TemplateRecord } from '../state/state.ts';
 import { createGroupLog, firstRetained, lineCount, linesBetween } from '../state/worker-log.ts';
 import { defined, ownOf, type HandlerContext, type HandlersOf } from './define.ts';
 import { findTemplate, visibleTo } from './templates.ts';
@@ -63,7 +63,7 @@ export const workerGroupHandlers: HandlersOf<'workergroups'> = {
   'workergroups.delete': ({ id }, context) => {
     const { state, nowMs } = context;
     const { endpointId } = ownGroup(id, context, 'no_such_workergroup');
-    const endpoint = endpointId === null ? undefined : state.endpointGroups.get(endpointId);
+    const endpoint = referred(state.endpointGroups, endpointId);
     const isManaged = endpoint !== undefined && endpoint.deploymentId !== null;
     const workers = isManaged ? deleteManaged(state, endpoint, nowMs) : deleteWorkerGroup(state, id, nowMs);
     if (endpoint) noteEvent(endpoint, `worker group ${id} is deleted, with ${workers.length} workers`, nowMs);
@@ -92,13 +92,11 @@ function ownGroup(id: number, { state, user }: HandlerContext, code: 'not_found'
 
 function namedEndpoint(
   { endpoint_id: id, endpoint_name: name }: WorkerGroupRequest,
-  context: HandlerContext,
+  { state, user }: HandlerContext,
 ): EndpointGroupRecord | undefined {
   if (id === undefined && name === undefined) return undefined;
-  const found = ownOf(context.state.endpointGroups, context).find((one) =>
-    id === undefined ? one.parameters.endpoint_name === name : one.id === id,
-  );
-  if (found) return found;
+  const found = id === undefined ? endpointNamed(state, name, user.id) : state.endpointGroups.get(id);
+  if (found?.userId === user.id) return found;
   throw notFound(`endpoint ${id ?? name}`, id === undefined ? 'endpoint_name' : 'endpoint_id');
 }
 
@@ -146,7 +144,7 @@ function searchValue(text: string): string | number | boolean {
 
 function shownGroup(group: WorkerGroupRecord, { state }: HandlerContext): WorkerGroup {
   const { id, userId, endpointId, createdMs, traits } = group;
-  const endpoint = endpointId === null ? undefined : state.endpointGroups.get(endpointId);
+  const endpoint = referred(state.endpointGroups, endpointId);
   const { endpoint_name, min_load, target_util, cold_mult } = resolveDefaults(endpoint?.parameters ?? {});
   return {
     id,

@@ -56,6 +56,23 @@ export function nextId(state: State, kind: Numbered, taken: Iterable<number>): n
   return last + 1;
 }
 
+/** A record that another one refers to, unless it refers to none. */
+export function referred<Item>(items: ReadonlyMap<number, Item>, id: number | null): Item | undefined {
+  return id === null ? undefined : items.get(id);
+}
+
+/** Names are unique within an account (evidence 4.4). */
+export function endpointNamed(
+  { endpointGroups }: State,
+  name: string | undefined,
+  owner: number | undefined,
+): EndpointGroupRecord | undefined {
+  if (name === undefined) return undefined;
+  return endpointGroups
+    .values()
+    .find(({ userId, parameters }) => userId === owner && parameters.endpoint_name === name);
+}
+
 export interface UserRecord {
   readonly id: number;
   readonly username: string;

@@ -5,7 +5,7 @@ import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createClient, type Client } from '../../../src/client/client.ts';
 import { TransportError } from '../../../src/client/errors.ts';
-import { startEmulator, type Emulator } from '../../../src/emulator/index.ts';
+import { startEmulator, type Emulator, type FaultInput } from '../../../src/emulator/index.ts';
 
 const EMULATOR = new URL('../../../src/emulator/index.ts', import.meta.url).href;
 
@@ -112,6 +112,47 @@ describe('an answer', () => {
     expect(beats()).toBe(0);
   });
 
+  const BUG = '{"error":"internal_error","msg":"Internal server error"}';
+  const WHOLE = '{"success":true,"deployment_id":42}';
+
+  test.each<[FaultInput, number, string, string, number]>([
+    [{ kind: 'status', status: 500 }, 500, 'application/json', BUG, 0],
+    [{ kind: 'status', status: 500, takesEffect: true }, 500, 'application/json', BUG, 1],
+    [{ kind: 'status', status: 404, takesEffect: true }, 404, 'text/html', '404 Not Found', 1],
+    [{ kind: 'status', status: 502 }, 502, 'text/html', '502 Bad Gateway', 0],
+    [{ kind: 'status', status: 503 }, 503, 'text/html', '503 Service Unavailable', 0],
+    [{ kind: 'status', status: 504 }, 504, 'text/html', '504 Gateway Timeout', 0],
+    [{ kind: 'truncated', connection: 'kept' }, 200, 'application/json', WHOLE.slice(0, 17), 1],
+    [{ kind: 'empty' }, 200, 'application/json', '', 1],
+    [{ kind: 'empty', takesEffect: false }, 200, 'application/json', '', 0],
+    [{ kind: 'html' }, 200, 'text/html', 'Checking your browser before you proceed.', 0],
+  ])('of %j', async (fault, status, contentType, text, made) => {
+    await emulator.faults.add(fault);
+    const response = await rawBeat();
+    expect(response.status).toBe(status);
+    expect(response.headers.get('content-type')).toContain(contentType);
+    const body = await response.text();
+    if (contentType === 'text/html') {
+      expect(body).toMatch(/^<!DOCTYPE html>\r\n<html>\r\n<head><title>[^]+<\/html>\r\n$/);
+      expect(body).toContain(text);
+    } else expect(body).toBe(text);
+    expect(beats()).toBe(made);
+  });
+
+  test('of a throttle says when to come back if it is told to', async () => {
+    await emulator.faults.add({ kind: 'throttled', retryAfterSeconds: 7 });
+    expect((await rawBeat()).headers.get('retry-after')).toBe('7');
+  });
+
+  test('comes after all latencies of its side, with their jitter', async () => {
+    await emulator.faults.add({ kind: 'latency', ms: 20, jitterMs: 600 });
+    await emulator.faults.add({ kind: 'latency', ms: 30 });
+    const started = performance.now();
+    await beat();
+    // The seed's first random number is 0.454.
+    expect(performance.now() - started).toBeGreaterThanOrEqual(50 + 0.45 * 600);
+  });
+
   test('comes late, the change made before or after the wait', async () => {
     const slow = await emulator.faults.add({ kind: 'latency', ms: 10_000, side: 'response' });
     await expect(beat(42, 100)).rejects.toMatchObject({ code: 'timeout' });
@@ -122,16 +163,22 @@ describe('an answer', () => {
     expect(beats()).toBe(1);
   });
 
-  test('never comes while a request hangs, and comes when the fault is lifted', async () => {
-    const fault = await emulator.faults.add({ kind: 'hang' });
-    const answer = beat();
-    await emulator.journal.waitFor({ operation: 'deployments.heartbeat' }, { arrived: true });
-    await untilItHangs();
-    expect(beats()).toBe(0);
-    await fault.clear();
-    await expect(answer).resolves.toMatchObject({ success: true });
-    expect(beats()).toBe(1);
-  });
+  test.each([
+    { takesEffect: false, made: 0 },
+    { takesEffect: true, made: 1 },
+  ])(
+    'never comes while a request hangs, and comes when the fault is lifted: %j',
+    async ({ takesEffect, made }) => {
+      const fault = await emulator.faults.add({ kind: 'hang', takesEffect });
+      const answer = beat();
+      await emulator.journal.waitFor({ operation: 'deployments.heartbeat' }, { arrived: true });
+      await untilItHangs();
+      expect(beats()).toBe(made);
+      await fault.clear();
+      await expect(answer).resolves.toMatchObject({ success: true });
+      expect(beats()).toBe(1);
+    },
+  );
 
   test('comes even if the hang is lifted before the request has reached it', async () => {
     const fault = await emulator.faults.add({ kind: 'hang' });

@@ -1,6 +1,7 @@
 /** What the admin API answers, route by route: whoever is not in process goes by its words. */
-import { afterEach, beforeEach, expect, test } from 'vitest';
-import { startEmulator, type Emulator } from '../../../../src/emulator/index.ts';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { DEFAULT_API_KEY, startEmulator, type Emulator } from '../../../../src/emulator/index.ts';
+import { ask } from '../../../support/public-client.ts';
 
 const NOON = Date.UTC(2026, 5, 1, 12);
 
@@ -14,15 +15,19 @@ afterEach(() => emulator.close());
 async function answers(...calls: readonly string[]): Promise<unknown[]> {
   const all: unknown[] = [];
   for (const call of calls) {
-    const [, method = '', path = '', body] = /^(\S+) (\S+)(?: (.+))?$/.exec(call) ?? [];
-    const answer = await fetch(`${emulator.url}/_emulator${path}`, {
-      method,
-      ...(body && { body }),
-    });
-    const { msg, ...rest } = (await answer.json()) as { msg?: string };
-    all.push(answer.status === 200 ? rest : `${answer.status} ${msg}`);
+    const [, method = '', path = '', sent] = /^(\S+) (\S+)(?: (.+))?$/.exec(call) ?? [];
+    const body: unknown = sent && JSON.parse(sent);
+    const answer = await ask(emulator, [method, `/_emulator${path}`], body, '');
+    const { msg, ...rest } = answer.body;
+    all.push(answer.status === 200 ? rest : `${answer.status} ${String(msg)}`);
   }
   return all;
+}
+
+async function beat(id = 42): Promise<number> {
+  const headers = { authorization: `Bearer ${emulator.apiKey}` };
+  const url = `${emulator.url}/api/v0/deployment/${id}/heartbeat`;
+  return (await fetch(url, { method: 'POST', headers })).status;
 }
 
 const OK = { ok: true };
@@ -71,32 +76,145 @@ test('its health, its key, and what there is of everything, without a secret', a
   expect(JSON.stringify(body)).not.toContain('emulator-key');
 });
 
-test('a state that is kept under a name comes back, and one that was not kept is not there', async () => {
+test('the default key is the well-known one, and nothing shows it', async () => {
+  expect(emulator.apiKey).toBe(DEFAULT_API_KEY);
+  await answers(`POST /faults {"kind":"status","key":"${DEFAULT_API_KEY}","times":1}`);
+  await beat();
+  const shown = await answers('GET /', 'GET /state', 'GET /faults', 'GET /journal', 'GET /health');
+  expect(shown).toEqual(shown.map(() => expect.any(Object) as object));
+  expect(JSON.stringify(shown)).not.toContain(DEFAULT_API_KEY);
+});
+
+test('every route that it lists is there', async () => {
+  const [{ routes }] = (await answers('GET /')) as [{ routes: { method: string; path: string }[] }];
+  expect(routes.length).toBeGreaterThan(15);
+  for (const { method, path } of routes) {
+    const answer = await ask(emulator, [method, path.replace(/\{\w+\}/, '999')]);
+    expect([200, 400, 404], `${method} ${path}`).toContain(answer.status);
+    expect(String(answer.body['msg'])).not.toContain('no admin route');
+  }
+});
+
+describe('snapshot and restore', () => {
+  test('bring back state and clock, as often as one likes, under the name that was given', async () => {
+    await beat();
+    const kept = await answers('POST /snapshot {}', 'POST /snapshot {"name":"alive"}');
+    expect(kept).toEqual([{ name: 'default' }, { name: 'alive' }]);
+    await emulator.clock.advance(300_000);
+    expect(await beat()).toBe(404);
+    await answers('DELETE /deployments/42');
+    for (const body of ['{"name":"alive"}', '{"name":"alive"}', '{}']) {
+      expect(await answers(`POST /restore ${body}`)).toEqual([OK]);
+      expect(emulator.clock.now()).toBe(NOON);
+      expect(emulator.deployments.get(42)).toMatchObject({ beats: 1, expired: false });
+      expect(await beat()).toBe(200);
+    }
+    expect(await answers('POST /restore {"name":"none"}', 'POST /snapshot {"name":""}')).toEqual([
+      '404 no snapshot "none"',
+      '400 name: Too small: expected string to have >=1 characters',
+    ]);
+  });
+
+  test('share nothing with the state that goes on', async () => {
+    const snapshot = emulator.snapshot();
+    emulator.workergroups.append(8, ['written after the snapshot']);
+    emulator.apiKeys.add({ name: 'later', key: 'later-key' });
+    emulator.deployments.redeploy(42);
+    emulator.restore(snapshot);
+    expect(emulator.workergroups.lines(8)).toEqual([]);
+    expect(emulator.apiKeys.list().map(({ name }) => name)).toEqual(['default', 'team']);
+    expect(emulator.deployments.list().map(({ id }) => id)).toEqual([42, 43]);
+  });
+
+  test('are atomic: heartbeats that come meanwhile count before or after, never half', async () => {
+    const snapshot = emulator.snapshot();
+    const beats = Array.from({ length: 50 }, () => beat());
+    for (let round = 0; round < 20; round += 1) {
+      emulator.restore(snapshot);
+      await new Promise((resolve) => {
+        setImmediate(resolve);
+      });
+    }
+    expect(await Promise.all(beats)).toEqual(Array.from({ length: 50 }, () => 200));
+    const { beats: counted, lastHeartbeatMs } = emulator.deployments.get(42);
+    expect(lastHeartbeatMs === null).toBe(counted === 0);
+  });
+});
+
+test('reset brings back the seed and forgets faults, journal and time', async () => {
+  await answers('POST /faults {"kind":"status"}');
+  expect(await beat()).toBe(503);
+  await emulator.clock.advance(1e9);
+  emulator.deployments.remove(43);
+  await answers('POST /reset');
+  expect([emulator.clock.now(), emulator.faults.list(), emulator.journal.entries()]).toEqual([NOON, [], []]);
+  expect(await beat(43)).toBe(200);
+});
+
+test('the clock moves, and what was asked wrongly is named', async () => {
   expect(
     await answers(
-      'POST /snapshot {}',
-      'DELETE /deployments/42',
-      'POST /snapshot {"name":"later"}',
-      'POST /restore {}',
-      'DELETE /deployments/42',
-      'POST /restore {"name":"later"}',
-      'GET /deployments/42',
-      'POST /restore {"name":"none"}',
-      'POST /snapshot {"name":""}',
+      'POST /clock {"action":"advance","ms":1500}',
+      'POST /clock {"action":"resume"}',
+      'POST /clock {"action":"offset","ms":0}',
+      'POST /clock {"action":"advance","ms":-1}',
+      'POST /clock',
     ),
-  ).toEqual([
-    { name: 'default' },
-    OK,
-    { name: 'later' },
-    OK,
-    OK,
-    OK,
-    '404 no deployment 42',
-    '404 no snapshot "none"',
-    '400 name: Too small: expected string to have >=1 characters',
+  ).toMatchObject([
+    { mode: 'frozen', nowMs: NOON + 1_500 },
+    { mode: 'offset' },
+    { mode: 'real' },
+    expect.stringMatching(/^400 ms: /),
+    expect.stringMatching(/^400 action: /),
   ]);
-  await answers('POST /restore {}', 'POST /deployments/42/redeploy', 'POST /restore {}');
-  expect(emulator.deployments.list().map(({ id }) => id)).toEqual([42, 43]);
+});
+
+test('faults are put in force and lifted one by one', async () => {
+  await answers('POST /faults {"kind":"throttled","operation":"deployments.heartbeat"}');
+  expect(await beat()).toBe(429);
+  const [listed, , wrong] = await answers(
+    'GET /faults',
+    'DELETE /faults/fault-1',
+    'POST /faults {"kind":"latency","ms":-5,"operation":"heartbeat"}',
+  );
+  expect(listed).toMatchObject({ faults: [{ faultId: 'fault-1', struck: 1 }] });
+  expect(await beat()).toBe(200);
+  expect(wrong).toMatch(/^400 ms: .*; operation: /);
+});
+
+test('nobody can lock themselves out with `refused`', async () => {
+  const [frozen] = await answers('POST /faults {"kind":"refused","forMs":100}');
+  emulator.clock.resume();
+  const [endless, short] = await answers(
+    'POST /faults {"kind":"refused"}',
+    'POST /faults {"kind":"refused","forMs":20}',
+  );
+  expect([frozen, endless, short]).toEqual([
+    expect.stringMatching(/^400 forMs: /),
+    expect.stringMatching(/^400 forMs: /),
+    { faultId: 'fault-1' },
+  ]);
+});
+
+test('what the service contains can be changed from outside', async () => {
+  const [, , changed, redeployed] = await answers(
+    'PUT /deployments/77 {"ttl":5}',
+    'POST /deployments/77 {"ttl":8,"endpoint_state":"stopped"}',
+    'GET /deployments/77',
+    'POST /deployments/77/redeploy',
+    'DELETE /deployments/78',
+    'PUT /deployments/77 {"ttl":5}',
+    'POST /workergroups/8/lines {"lines":["hello"]}',
+    'PUT /workergroups/8/rate {"linesPerSecond":0}',
+    'POST /workergroups/8/lines {"text":"half"}',
+    'PUT /instances/501/status {"actual_status":"exited"}',
+    'POST /api-keys/default/reset {"key":"rotated"}',
+  );
+  expect([changed, redeployed]).toMatchObject([{ ttlMs: 8_000, endpointState: 'stopped' }, { id: 78 }]);
+  expect(emulator.workergroups.lines(8)).toEqual(['hello']);
+  expect(emulator.instances.list()[0]).toMatchObject({ id: 501, status: 'exited' });
+  expect(emulator.apiKey).toBe('rotated');
+  expect(await beat(77)).toBe(200);
 });
 
 test('another seed is in force at once, and one that is wrong changes nothing', async () => {
@@ -221,12 +339,7 @@ test('an endpoint that no worker group serves has done nothing', async () => {
 });
 
 test('whether requests came, how often and in which order', async () => {
-  const authorization = `Bearer ${emulator.apiKey}`;
-  for (const id of [42, 43])
-    await fetch(`${emulator.url}/api/v0/deployment/${id}/heartbeat`, {
-      method: 'POST',
-      headers: { authorization },
-    });
+  for (const id of [42, 43]) await beat(id);
   expect(
     await answers(
       'POST /journal/verify {"operation":"deployments.heartbeat","atLeast":2}',

@@ -1,6 +1,9 @@
-/** The rate limit of a key, over a real socket and on a clock that stands still. */
+/** The rate limit of a key: over a real socket, on a clock that stands still, and what its numbers may be. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { startEmulator, type Emulator, type TraitsInput } from '../../../../src/emulator/index.ts';
+import { count, refilled, tightest, type Counting } from '../../../../src/emulator/rate-limit.ts';
+import type { BucketTrait, TokenBucket } from '../../../../src/emulator/state/settings.ts';
+import * as fc from '../../../support/fast-check.ts';
 
 const NOON = Date.UTC(2026, 5, 1, 12);
 const NOON_S = NOON / 1000;
@@ -239,5 +242,92 @@ describe('a 429', () => {
     const log = { method: 'POST', headers, body: JSON.stringify({ id: 7, tail: 1, api_key: strict.apiKey }) };
     const logs = await fetch(`${strict.url}/get_workergroup_logs`, log);
     expect([logs.status, await logs.json()]).toEqual([429, { error_msg: WORDS }]);
+  });
+});
+
+describe('the tokens of a bucket', () => {
+  const counting = (rule: BucketTrait, bucket: TokenBucket): Counting => ({
+    part: 'key',
+    name: 'key',
+    rule,
+    bucket,
+  });
+
+  test.each([
+    // It is never fuller than its size, and refills nothing if the clock goes back.
+    [{ penalty: 0 }, [0, 1_000, 1_000, 1_000], ['1', '1', '0', 'x 0']],
+    [{ penalty: 0, size: 1 }, [100, 40, 42], ['0', 'x 0', '0']],
+    // A refused request costs its penalty, down to the cap.
+    [{ penalty: 1 }, [0, 0, 0, 0, 0, 1, 3, 9], ['1', '0', 'x -1', 'x -2', 'x -2', 'x -2', 'x -2', '0']],
+    [{ penalty: 1, debt_cap: 0 }, [0, 0, 0, 0, 1, 3, 9], ['1', '0', 'x 0', 'x 0', 'x 0', '0', '1']],
+    [{ penalty: 0, debt_cap: 4 }, [0, 0, 0, 1, 3], ['1', '0', 'x 0', 'x 0.5', '0.5']],
+    [
+      { penalty: 1.5, debt_cap: 4 },
+      [0, 0, 0, 0, 0, 1, 9],
+      ['1', '0', 'x -1.5', 'x -3', 'x -4', 'x -4', 'x -1.5'],
+    ],
+  ])('with %j at the seconds %j leave %j', (changes, seconds, left) => {
+    const rule = { size: 2, refill_per_second: 0.5, ...changes };
+    let bucket: TokenBucket | undefined;
+    const seen = seconds.map((second) => {
+      const { isAllowed, after } = count([counting(rule, refilled(bucket, rule, second * 1000))]);
+      bucket = after[0]?.bucket;
+      return `${isAllowed ? '' : 'x '}${bucket?.tokens}`;
+    });
+    expect(seen).toEqual(left);
+  });
+
+  test('reach one after exactly the wait that is shown, whatever the numbers', () => {
+    const numbers = fc.record({
+      size: fc.double({ min: 1, max: 20, noNaN: true }),
+      refill_per_second: fc.double({ min: 0.01, max: 20, noNaN: true }),
+      penalty: fc.double({ min: 0, max: 5, noNaN: true }),
+      debt_cap: fc.double({ min: 0, max: 20, noNaN: true }),
+    });
+    const visits = fc.array(fc.integer({ min: 0, max: 3_000 }), { minLength: 1, maxLength: 40 });
+    fc.assert(
+      fc.property(numbers, visits, (rule, gaps) => {
+        let bucket = refilled(undefined, rule, 0);
+        const visit = (ms: number) => count([counting(rule, refilled(bucket, rule, bucket.atMs + ms))]);
+        for (const gap of gaps) {
+          bucket = visit(gap).after[0]?.bucket ?? bucket;
+          expect(bucket.tokens).toBeGreaterThanOrEqual(-rule.debt_cap - 1e-6);
+          expect(bucket.tokens).toBeLessThanOrEqual(rule.size);
+        }
+        const waitMs = tightest([counting(rule, bucket)])?.waitMs ?? 0;
+        expect(visit(waitMs + 0.01).isAllowed).toBe(true);
+        if (waitMs > 0.01) expect(visit(waitMs - 0.01).isAllowed).toBe(false);
+      }),
+    );
+  });
+
+  test('of a full bucket are not charged for a refusal by an empty one', () => {
+    const rule = { size: 5, refill_per_second: 0.5, penalty: 1 };
+    const left = (...tokens: number[]) =>
+      count(tokens.map((one) => counting(rule, { tokens: one, atMs: 0 }))).after.map(
+        ({ bucket }) => bucket.tokens,
+      );
+    expect([left(3, 1), left(3, 0), left(-1, 0.5)]).toEqual([
+      [2, 0],
+      [3, -1],
+      [-2, -0.5],
+    ]);
+  });
+
+  test('are shown of the bucket with the fewest whole ones, else of the longest wait', () => {
+    const shown = (...buckets: readonly [tokens: number, size: number, refill: number][]) =>
+      tightest(
+        buckets.map(([tokens, size, refill]) =>
+          counting({ size, refill_per_second: refill, penalty: 0 }, { tokens, atMs: 0 }),
+        ),
+      );
+    expect(shown([3.5, 5, 0.5], [1, 1, 0.05])).toMatchObject({ limit: 1, remaining: 1, waitMs: 0 });
+    expect(shown([0, 5, 0.5], [0.5, 1, 0.05])).toMatchObject({ limit: 1, remaining: 0 });
+    expect(shown([-3, 5, 0.5], [0.9, 1, 0.05])).toMatchObject({
+      limit: 5,
+      remaining: 0,
+      waitMs: expect.closeTo(8_000, 3) as number,
+      thresholdSeconds: 2,
+    });
   });
 });
