@@ -13,14 +13,16 @@ const TRY_EVERY_MS = 500;
 const VALID_MS = LEASE_MS - 500;
 
 /**
- * Takes or renews the lease. Answers with the token, 0 if another has the lease, and with the version of the values.
+ * Takes or renews the lease. Answers with the token, 0 if another has the lease, and with the state of Redis.
  * Without a time it is renewed, under its token: if Redis lost it, it has not run out yet. Tokens rise even if Redis lost
  * earlier ones, as the time is in them.
  */
 const HOLD = `
 local version = redis.call('HGET', KEYS[2], 'version') or '0'
+local info = redis.pcall('INFO', 'server')
+local run = type(info) == 'string' and string.match(info, 'run_id:(%w+)') or ''
 local holder = redis.call('GET', KEYS[1])
-if holder and holder ~= ARGV[1] then return {'0', version} end
+if holder and holder ~= ARGV[1] then return {'0', version, run} end
 local token = ARGV[1]
 if ARGV[3] ~= '' then
   token = math.max(tonumber(redis.call('HGET', KEYS[2], 'token') or 0) + 1, tonumber(ARGV[3]))
@@ -28,10 +30,17 @@ if ARGV[3] ~= '' then
   redis.call('HSET', KEYS[2], 'token', token)
 end
 redis.call('SET', KEYS[1], token, 'PX', ARGV[2])
-return {token, version}`;
+return {token, version, run}`;
 const RELEASE = `
 if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
 return redis.call('DEL', KEYS[1])`;
+
+export interface RedisState {
+  /** Of the values. */
+  readonly version: number;
+  /** The server's process; empty if the user may not ask. */
+  readonly run: string;
+}
 
 export interface LeaseOptions {
   readonly redis: Redis;
@@ -41,10 +50,10 @@ export interface LeaseOptions {
   readonly now: () => number;
   readonly clock: Clock;
   /** Begins the work. The lease is renewed meanwhile, and given back if this rejects. */
-  readonly onTaken: (token: number, version: number) => Promise<void>;
-  readonly onRenewed: (version: number) => void;
+  readonly onTaken: (token: number, state: RedisState) => Promise<void>;
+  readonly onRenewed: (state: RedisState) => void;
   /** Another replica holds it. */
-  readonly onDenied: (version: number) => Promise<void>;
+  readonly onDenied: (state: RedisState) => Promise<void>;
   /** Awaited before the lease is tried again. */
   readonly onLost: () => Promise<void>;
   /** It is tried again. */
@@ -77,24 +86,24 @@ export function startLease({ redis, keys, now, clock, ...on }: LeaseOptions) {
     const askedAt = now();
     const time = isRenewal ? '' : String(Math.floor(clock.now()));
     const args = [keys.lease, keys.index, token, String(LEASE_MS), time];
-    const answer = (await redis.command('EVAL', HOLD, '2', ...args)) as [string, string];
-    const version = Number(answer[1]);
+    const answer = (await redis.command('EVAL', HOLD, '2', ...args)) as [string, string, string];
+    const state = { version: Number(answer[1]), run: answer[2] };
     const isDenied = answer[0] === '0';
-    if (isDenied && !isRenewal) return on.onDenied(version);
+    if (isDenied && !isRenewal) return on.onDenied(state);
     // It may have been forfeited or released meanwhile.
     if (isRenewal && !held()) return;
     validUntil = isDenied ? -Infinity : askedAt + VALID_MS;
     if (isDenied) return;
-    if (work === 'goes on') return on.onRenewed(version);
+    if (work === 'goes on') return on.onRenewed(state);
     if (work === 'begins') return;
     token = answer[0];
     work = 'begins';
-    beginning = begin(version);
+    beginning = begin(state);
   }
 
-  async function begin(version: number): Promise<void> {
+  async function begin(state: RedisState): Promise<void> {
     try {
-      await on.onTaken(Number(token), version);
+      await on.onTaken(Number(token), state);
       work = 'goes on';
     } catch (error) {
       await giveBack();

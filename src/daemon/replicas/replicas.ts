@@ -39,10 +39,7 @@ export async function joinReplicas({ id, redisUrl, settings, logger, ...options 
   const redis = await connectRedis(
     redisUrl,
     (error) => away.failed(error),
-    () => {
-      shared?.lostSight();
-      away.passed();
-    },
+    () => away.passed(),
   );
   function onRefused({ message: reason }: RedisError): void {
     logger.warn({ replica: id, reason }, 'this replica must not write any more');
@@ -56,8 +53,8 @@ export async function joinReplicas({ id, redisUrl, settings, logger, ...options 
     keys,
     now,
     clock,
-    async onTaken(token, version) {
-      if (await shared.begin(token, version, () => lease.held()))
+    async onTaken(token, state) {
+      if (await shared.begin(token, state, () => lease.held()))
         logger.warn(
           { replica: id },
           'Redis may have lost some of what the replicas keep in it: logs begin a new epoch',
@@ -67,13 +64,13 @@ export async function joinReplicas({ id, redisUrl, settings, logger, ...options 
       leasing.passed();
       options.onTaken();
     },
-    onRenewed(version) {
+    onRenewed({ version }) {
       leasing.passed();
       shared.refresh(version);
     },
-    async onDenied(version) {
+    async onDenied(state) {
       await options.onDenied();
-      shared.saw(version);
+      shared.saw(state);
       leasing.passed();
       // Another replica writes now.
       writing.passed();

@@ -7,6 +7,7 @@ import { FORGOTTEN, type GroupProgress, type LogBeginning } from '../../logs/fol
 import type { LogRecord } from '../../logs/record.ts';
 import type { Spool } from '../../logs/spool/spool.ts';
 import type { Clock } from '../../time/clock.ts';
+import type { RedisState } from './lease.ts';
 import { RedisError, type Redis, type RedisTrouble } from './redis.ts';
 import { decodeLog, encodeLog, type SharedLog } from './shared-log.ts';
 
@@ -81,6 +82,7 @@ export class SharedProgress implements LogStore {
   readonly #values = new Map<string, Value>();
   /** The highest that was seen. */
   #version = 0;
+  #run: string | undefined;
   /** The version at the end of the last holding. */
   #heldUntil = 0;
   /** Monotonic ms: since then Redis may lack something that was written. */
@@ -92,21 +94,16 @@ export class SharedProgress implements LogStore {
   }
 
   /** Another replica leads. */
-  saw(version: number): void {
-    this.#version = Math.max(this.#version, version);
+  saw(state: RedisState): void {
+    this.#look(state);
     const { now } = this.#options;
     if (now() - (this.#inDoubtSince ?? Infinity) > PATIENCE_MS) this.#inDoubtSince = undefined;
   }
 
-  /** The connection is new: what others wrote before, this replica may not have seen. */
-  lostSight(): void {
-    if (this.#version > 0) this.#inDoubtSince ??= this.#options.now();
-  }
-
   /** This replica leads. @returns Whether logs begin a new epoch, as Redis may have lost something. */
-  async begin(token: number, version: number, held: () => boolean): Promise<boolean> {
+  async begin(token: number, state: RedisState, held: () => boolean): Promise<boolean> {
     const { redis, keys } = this.#options;
-    const hasForgotten = this.#hasForgotten(version);
+    const hasForgotten = this.#hasForgotten(state);
     const flat = (await redis.command('HGETALL', keys.index)) as string[];
     const index = new Map(flat.flatMap((name, at) => (at % 2 === 0 ? [[name, Number(flat[at + 1])]] : [])));
     const written = new Set([...index.keys()].filter((name) => name.includes('/')));
@@ -220,16 +217,23 @@ export class SharedProgress implements LogStore {
   }
 
   /** Redis may lack something. @throws redis_forgot if the last leader may know it. */
-  #hasForgotten(version: number): boolean {
+  #hasForgotten(state: RedisState): boolean {
     const { now } = this.#options;
-    const isBehind = version < this.#version;
-    this.#version = Math.max(this.#version, version);
-    if (isBehind) this.#inDoubtSince ??= now();
+    const isBehind = this.#look(state);
     if (this.#inDoubtSince === undefined) return false;
     // No other replica has led since this one.
     if (this.#heldUntil === this.#version) return isBehind;
     if (now() - this.#inDoubtSince < PATIENCE_MS) throw new RedisError('redis_forgot');
     return true;
+  }
+
+  /** A server that was started again may lack what others wrote last. @returns Whether it lacks something for sure. */
+  #look({ version, run }: RedisState): boolean {
+    const isBehind = version < this.#version;
+    if (isBehind || run !== (this.#run ?? run)) this.#inDoubtSince ??= this.#options.now();
+    this.#version = Math.max(this.#version, version);
+    this.#run = run;
+    return isBehind;
   }
 
   /** Tries as long as this replica holds the lease. @throws lease_lost */

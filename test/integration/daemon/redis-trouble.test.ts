@@ -192,6 +192,26 @@ describeWithRedis('a Redis', () => {
     }
   });
 
+  test.concurrent('that cut all connections once: the leader still hands over without a mark', async () => {
+    await using emulator = await startEmulator({ seed: SEED });
+    await using redis = await startRedis();
+    const all = [await startReplica(emulator, redis.url()), await startReplica(emulator, redis.url())];
+    try {
+      const leader = await holderOf(all);
+      await until(() => leader.records().length > 0);
+      await askedByBoth(redis);
+      await redis.cli('client', 'kill', 'type', 'normal');
+      await askedByBoth(redis);
+      leader.daemon.child.kill('SIGTERM');
+      const other = all.find((replica) => replica !== leader);
+      await until(() => (other?.records().length ?? 0) > 20);
+      const { records, again } = merged(all);
+      expect([again, gapsOf(records)]).toEqual([0, []]);
+    } finally {
+      for (const { daemon } of all) await daemon[Symbol.asyncDispose]();
+    }
+  });
+
   test.concurrent('that fails over behind one address: the connection to the old primary is left, and nothing comes twice', async () => {
     await using emulator = await startEmulator({ seed: SEED });
     await using first = await startRedis();

@@ -36,7 +36,7 @@ class LeaseInRedis implements Redis {
   #answer(kind: string, token: string, ms: number, least: number): unknown {
     if (this.until <= this.#clock.now()) this.holder = undefined;
     const isOthers = this.holder !== undefined && this.holder !== token;
-    if (isOthers) return kind === 'release' ? 0 : ['0', '7'];
+    if (isOthers) return kind === 'release' ? 0 : ['0', '7', 'run'];
     if (kind === 'release') {
       this.holder = undefined;
       return 1;
@@ -44,7 +44,7 @@ class LeaseInRedis implements Redis {
     this.tokens = kind === 'take' ? Math.max(this.tokens + 1, least) : this.tokens;
     this.holder = String(this.tokens);
     this.until = this.#clock.now() + ms;
-    return [this.holder, kind === 'take' ? '7' : '8'];
+    return [this.holder, kind === 'take' ? '7' : '8', 'run'];
   }
 
   binary(): Promise<unknown> {
@@ -80,13 +80,13 @@ function lease(): Lease {
     keys: { lease: 'the lease', index: 'the index' },
     now: () => clock.now(),
     clock,
-    onTaken: (token, version) => {
-      expect([String(token), version]).toEqual([redis.holder, 7]);
+    onTaken: (token, state) => {
+      expect([String(token), state]).toEqual([redis.holder, { version: 7, run: 'run' }]);
       happened.push('taken');
       return begin();
     },
-    onRenewed: (version) => void happened.push(version === 8 ? 'renewed' : 'wrong version'),
-    onDenied: async (version) => void happened.push(version === 7 ? 'denied' : 'wrong version'),
+    onRenewed: ({ version }) => void happened.push(version === 8 ? 'renewed' : 'wrong version'),
+    onDenied: async ({ version }) => void happened.push(version === 7 ? 'denied' : 'wrong version'),
     onLost: () => {
       happened.push('lost');
       return lose();

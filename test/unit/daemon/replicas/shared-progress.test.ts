@@ -31,13 +31,16 @@ describeWithRedis('what replicas share', () => {
   });
   beforeEach(() => redis.command('FLUSHALL'));
   const version = async (): Promise<number> => Number(await redis.command('HGET', KEYS.index, 'version'));
+  /** Of a server that was never started again, unless told. */
+  const state = async (run = 'first') => ({ version: await version(), run });
 
   interface Replica {
     readonly shared: SharedProgress;
     readonly spool: Spool;
     readonly clock: VirtualClock;
     readonly refusals: RedisError[];
-    lead(): Promise<void>;
+    /** @param run Of the server. */
+    lead(run?: string): Promise<void>;
     append(from: number, count: number, lines?: readonly string[]): Promise<void>;
     deliver(): void;
   }
@@ -66,11 +69,11 @@ describeWithRedis('what replicas share', () => {
       spool,
       clock,
       refusals,
-      async lead() {
+      async lead(run) {
         shared.end();
         tokens += 1;
         await redis.command('SET', KEYS.lease, String(tokens));
-        const begin = async () => shared.begin(tokens, await version(), () => true);
+        const begin = async () => shared.begin(tokens, await state(run), () => true);
         await begin().catch(async ({ code }: RedisError) => {
           // The last leader is waited for.
           expect(code).toBe('redis_forgot');
@@ -210,7 +213,7 @@ describeWithRedis('what replicas share', () => {
       const [one, two, three] = [replica(), replica(), replica()];
       await one.lead();
       await one.append(1, 3);
-      two.shared.saw(await version());
+      two.shared.saw(await state());
       await harm();
       await two.lead();
       two.clock.standStill(50);
@@ -255,7 +258,7 @@ describeWithRedis('what replicas share', () => {
       const [one, two, three] = [replica(), replica(), replica()];
       await one.lead();
       await one.append(1, 3);
-      two.shared.saw(await goBack(() => one.append(4, 3)));
+      two.shared.saw({ version: await goBack(() => one.append(4, 3)), run: 'first' });
       await two.lead();
       expect(two.shared.beginning(SOURCE)).toMatchObject({
         progress: { seq: 3, epoch: two.clock.now() },
@@ -275,43 +278,40 @@ describeWithRedis('what replicas share', () => {
       expect(next.shared.beginning(SOURCE)).toMatchObject({ progress: { seq: 6 }, mark: RESET });
     });
 
-    test('by less than another replica could see is a new epoch for one whose connection was lost, and not for the last leader', async () => {
+    test('by less than another replica could see is a new epoch after a restart of Redis, and not for the last leader', async () => {
       const [one, two] = [replica(), replica()];
       await one.lead();
       await one.append(1, 3);
-      two.shared.saw(await version());
+      two.shared.saw(await state());
       await one.append(4, 3);
       one.shared.end();
-      for (const { shared } of [one, two]) shared.lostSight();
-      await two.lead();
+      await two.lead('second');
       expect(two.shared.beginning(SOURCE)).toMatchObject({ progress: { seq: 6 }, mark: RESET });
-      await one.lead();
+      await one.lead('second');
       expect(one.shared.beginning(SOURCE).mark).toEqual(RESET);
       await one.append(7, 1);
       one.deliver();
       await renewed(one);
-      // The connection of the last leader says nothing, nor that of one that saw another lead since.
-      one.shared.lostSight();
-      await one.lead();
+      // The last leader knows what it wrote, and one that saw another lead since has seen all.
+      await one.lead('third');
       expect(one.shared.beginning(SOURCE).mark).toBeUndefined();
-      two.shared.lostSight();
+      two.shared.saw(await state('third'));
       two.clock.standStill(10_001);
-      two.shared.saw(await version());
-      await two.lead();
+      two.shared.saw(await state('third'));
+      await two.lead('third');
       expect(two.shared.beginning(SOURCE).mark).toBeUndefined();
     });
 
-    test('and a connection that breaks again and again: the last leader is waited for once', async () => {
+    test('and is started again and again: the last leader is waited for once', async () => {
       const [one, two] = [replica(), replica()];
       await one.lead();
       await one.append(1, 3);
-      two.shared.saw(await version());
-      for (let breaks = 0; breaks < 3; breaks += 1) {
-        two.shared.lostSight();
-        two.clock.standStill(5_000);
+      for (let starts = 0; starts < 5; starts += 1) {
+        two.shared.saw(await state(`start ${starts}`));
+        two.clock.standStill(3_000);
       }
       await redis.command('SET', KEYS.lease, '9999');
-      expect(await two.shared.begin(9999, await version(), () => true)).toBe(true);
+      expect(await two.shared.begin(9999, await state('start 4'), () => true)).toBe(true);
     });
 
     test.each<[string, (one: Replica) => Promise<unknown>]>([
@@ -330,7 +330,7 @@ describeWithRedis('what replicas share', () => {
         await one.lead();
         expect(one.shared.beginning(SOURCE)).toMatchObject({ progress: { seq: 6 }, mark: RESET });
         expect(await version()).toBeGreaterThan(seen);
-        two.shared.saw(seen);
+        two.shared.saw({ version: seen, run: 'first' });
         await two.lead();
         expect(two.shared.beginning(SOURCE)).toMatchObject({ progress: { seq: 3 }, mark: RESET });
       },
