@@ -102,6 +102,13 @@ describe('a configured interval', () => {
       },
     ]);
   });
+
+  test('gives way too where even the automatic one leaves no time', () => {
+    expect(timings('42', [{ id: 42, ttl: 3 }], settings)).toEqual([[42, 3_000, 'auto']]);
+    expect(findings('42', [{ id: 42, ttl: 3 }], settings)).toMatchObject([
+      { type: 'ttl-too-short', ttl: 3_000 },
+    ]);
+  });
 });
 
 describe('a name', () => {
