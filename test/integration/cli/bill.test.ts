@@ -1,5 +1,6 @@
 /** `pilotlight bill` against what the emulator charged. */
 import { expect, test } from 'vitest';
+import { DAY_MS } from '../../../src/contract/times.ts';
 import type { BillAnswer } from '../../../src/daemon/http/bill.ts';
 import { startEmulator, type Emulator } from '../../../src/emulator/index.ts';
 import { startTestDaemon, until } from '../../support/daemon.ts';
@@ -7,7 +8,6 @@ import { serve } from '../../support/local-server.ts';
 import { jsonIn, pilotlight } from '../../support/console.ts';
 
 const DAYS = 3;
-const DAY_MS = 86_400_000;
 
 /** Some days of it have passed. */
 async function charged(permissions?: Record<string, unknown>): Promise<Emulator> {

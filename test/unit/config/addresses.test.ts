@@ -2,7 +2,6 @@ import { expect, test } from 'vitest';
 import { loadConfig } from '../../../src/config/load.ts';
 import { describeProblem } from '../../../src/config/problem.ts';
 import { redactedSettings } from '../../../src/config/secrets.ts';
-import { withoutCredentials } from '../../../src/config/addresses.ts';
 import { prefixed } from '../../support/settings.ts';
 
 const MINIMAL = { PILOTLIGHT_API_KEY: 'key', PILOTLIGHT_BASE_URL: 'https://console.example.com' };
@@ -139,10 +138,4 @@ test('credentials in it are shown nowhere', () => {
 test('a grace has five seconds at least', () => {
   expect(loadApp('tcp://a:1', '5s').settings).toMatchObject({ appGrace: 5_000 });
   expect(loadApp('tcp://a:1', '4s').settings).toMatchObject({ appGrace: 600_000 });
-});
-
-test('an address is shown without what may be a password', () => {
-  expect(withoutCredentials('http://u:p@a/b?key=1')).toBe('http://…@a/b?…');
-  expect(withoutCredentials('u:p@a#b\nc')).toBe('…@a?…');
-  expect(withoutCredentials('http://a/b')).toBe('http://a/b');
 });

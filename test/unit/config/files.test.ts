@@ -11,6 +11,7 @@ import { temporaryFolder } from '../../support/temporary-folder.ts';
 const WHOLE = 'PILOTLIGHT_API_KEY=key\nPILOTLIGHT_BASE_URL=https://a\nPILOTLIGHT_DEPLOYMENTS=42,43';
 const WORDS = 'changed just now, and the last line has no line end: it may still be being written';
 const NOW = 10_000;
+const PATH = '/etc/environment';
 
 afterEach(() => void vi.useRealTimers());
 
@@ -24,12 +25,12 @@ function fileOf(changes: readonly (readonly [atMs: number, text: string])[], isF
   return {
     read: () =>
       readComplete(
-        '/etc/environment',
+        PATH,
         Object.assign(() => newest()[1], { stat }),
       ),
     readPatiently: () =>
       readComplete(
-        '/etc/environment',
+        PATH,
         Object.assign(() => newest()[1], { stat, pause }),
       ),
     waitedMs: () => Date.now() - NOW,
@@ -138,10 +139,8 @@ test('tells of a file that is written, replaced, removed and there again', async
 test('tells of nothing once it is ended', async () => {
   using folder = temporaryFolder();
   const path = join(folder.path, 'key');
-  let calls = 0;
-  const end = watchFiles([path], () => (calls += 1), EVERY_MS);
-  end();
+  const watched = watching([path]);
+  watched[Symbol.dispose]();
   writeFileSync(path, 'key');
-  await new Promise((resolve) => setTimeout(resolve, 5 * EVERY_MS));
-  expect(calls).toBe(0);
+  expect(await watched.settled(0)).toBe(0);
 });

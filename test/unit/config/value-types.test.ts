@@ -103,16 +103,6 @@ test.each<[type: ValueType<unknown>, text: string, value: unknown]>([
   expect(parsed.problems.map(({ allowed }) => allowed !== '')).toEqual(value === undefined ? [true] : []);
 });
 
-test('an entry that is there twice is named', () => {
-  expect(idList.parse('1,2,1').problems).toEqual([
-    expect.objectContaining({
-      got: '1',
-      allowed: 'each entry once',
-      message: '1 is listed more than once',
-    }),
-  ]);
-});
-
 test('a value with hundreds of thousands of problems has all of them, and no call with so many arguments', () => {
   const problems = Array.from({ length: 300_000 }, (_, index) => ({
     at: `[${index}]`,

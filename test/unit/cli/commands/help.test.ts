@@ -117,6 +117,8 @@ describe('what is refused before anything is done', () => {
     ['emulator --port 65536', 'a port is a number from 0 to 65535'],
     ['emulator --port 1x', 'a port is a number from 0 to 65535'],
     ['check --cold-start soon', DURATION],
+    ['fleet --every 0s', 'more than zero, at most 24h'],
+    ['fleet --every 25h', 'more than zero, at most 24h'],
     ['check --performance 0', 'a number above 0'],
     ['check --performance 1e999', 'a number above 0'],
     ['admin log-level loud', 'Allowed choices are'],

@@ -1,7 +1,16 @@
 /** `pilotlight plan` as it is typed: what it prints, writes, and ends with. */
+import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import {
+  generateLoad,
+  plan as reckon,
+  planSettings,
+  resolveDefaults,
+  type PlanResult,
+} from '../../../../src/index.ts';
+import { root } from '../../../support/optional.ts';
 import { READER_LEFT } from '../../../../src/cli/console.ts';
 import { jsonIn, pilotlight } from '../../../support/console.ts';
 import { wordsOf } from '../../../support/page-words.ts';
@@ -113,4 +122,26 @@ describe('the sets', () => {
     expect((await of('[')).stderr).toMatch(/^error: PILOTLIGHT_ENDPOINT_GROUPS: /);
     expect((await of('[]')).code).toBe(0);
   });
+});
+
+test('--json prints one document, to the byte the same each time, and the library reckons the same', () => {
+  const flags = '--load poisson --rate 50 --duration 10m --performance 10 --json'.split(' ');
+  const run = () =>
+    spawnSync(process.execPath, [join(root, 'src/cli/main.ts'), 'plan', ...flags], {
+      encoding: 'utf8',
+      env: {},
+    }).stdout;
+  const text = run();
+  expect(run()).toBe(text);
+  const { plans, assumptions } = JSON.parse(text) as {
+    readonly plans: readonly PlanResult[];
+    readonly assumptions: readonly { readonly flag: string; readonly value: string }[];
+  };
+  const settings = planSettings({ performance: { least: 10, most: 10 } });
+  const load = generateLoad({ shape: 'poisson', unitsPerSecond: 50, seconds: 600 });
+  const { queueTime, work, cost } = reckon({ parameters: resolveDefaults({}), settings }, load);
+  expect(plans[0]).toMatchObject({ queueTime, work, cost });
+  // JSON has no word for it.
+  expect(plans[0]?.settings.giveUpSeconds).toBe('Infinity');
+  expect(assumptions).toContainEqual(expect.objectContaining({ flag: '--give-up', value: 'never' }));
 });
