@@ -389,9 +389,9 @@ describe('systemd', () => {
     daemon.say({ type: 'reload', number: 1 });
     await expect.poll(program.ended, { interval: 2 }).toContain('READY=1 STATUS=keeping 1 deployment alive');
     service.reload();
+    await expect.poll(program.ended, { interval: 2 }).toContainEqual(expect.stringContaining('RELOADING=1'));
     await service.stop();
     await expect.poll(program.ended, { interval: 2 }).toContain('STOPPING=1 STATUS=stopping');
-    expect(program.ended()).toContainEqual(expect.stringContaining('RELOADING=1'));
   });
 
   test('that cannot be told is said', async () => {
