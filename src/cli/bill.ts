@@ -213,7 +213,7 @@ function monthLines(month: BillAnswer['month']): string[] {
         ? `${cents(forecast)}; without a range, as fewer than two weeks are known (${counted(days, 'day')}), at its end`
         : `${cents(forecast)} (${cents(low)} to ${cents(high)}), by weekday from the last ${days} days, at its end`;
   const unknown =
-    month.unknown_days > 0 ? `, without ${counted(month.unknown_days, 'day')} that nobody saw` : '';
+    month.unknown_days > 0 ? `, without ${counted(month.unknown_days, 'day')} that were not recorded` : '';
   return [`${month.month}: ${figure(month.so_far)} so far${unknown}, ${atEnd}.`];
 }
 

@@ -1,4 +1,4 @@
-/** `doctor`: begins as `check` does, asks the service how it behaves, prints and writes what it found. */
+/** `doctor`: checks the configuration, asks the service how it behaves, and prints and writes the findings. */
 import { writeFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { buildInfo } from '../build-info.ts';

@@ -190,7 +190,7 @@ export class SharedProgress implements LogStore {
     await this.#tell(signal);
   }
 
-  /** Tells Redis what was delivered. The next renewal tries again what failed. */
+  /** Tells Redis what was delivered. If that fails, the next renewal tries again. */
   async #tell(signal: AbortSignal): Promise<void> {
     const told = new Map<string, number>();
     for (const [source, { log, delivered: before, isOwn }] of this.#values) {

@@ -18,7 +18,7 @@ export const FINAL_INSTANCE_STATUSES = [
 export const instance = z.looseObject({
   id,
   actual_status: z.string().nullish(),
-  intended_status: z.string().nullish().describe('running, stopped, or one that is new'),
+  intended_status: z.string().nullish().describe('running, stopped, or a newer one'),
   machine_id: id.nullish(),
   label: z.string().nullish(),
   gpu_name: z.string().nullish(),

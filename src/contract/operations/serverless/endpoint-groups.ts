@@ -85,7 +85,7 @@ export const endpointGroup = z.looseObject({
   endpoint_state: z
     .string()
     .nullish()
-    .describe(`${ENDPOINT_STATES.join(', ')}, or one that is new`),
+    .describe(`${ENDPOINT_STATES.join(', ')}, or a newer one`),
   api_key: z.string().meta({ format: 'password' }).nullish().describe('its own, for the serverless address'),
   created_at: timestamp.nullish(),
 });

@@ -18,7 +18,7 @@ const fields = {
   storage: z.unknown().optional(),
   search_params: z.unknown().optional(),
   endpoint_id: id.nullish(),
-  endpoint_state: z.string().nullish().describe('active, suspended, stopped, or one that is new'),
+  endpoint_state: z.string().nullish().describe('active, suspended, stopped, or a newer one'),
   worker_count: z.number().nullish(),
   ttl: z
     .number()
