@@ -279,5 +279,6 @@ function isCertificate(text: string): boolean {
 
 function refuse(stats: Stats): void {
   if (!stats.isFile()) throw new Error('it is not a regular file');
-  if (stats.size > BUNDLE_BYTES) throw new Error(`${stats.size} bytes are too many for a bundle of certificates`);
+  if (stats.size > BUNDLE_BYTES)
+    throw new Error(`${stats.size} bytes are too many for a bundle of certificates`);
 }
