@@ -41,7 +41,7 @@ export function decodeResponse(operation: Operation, response: WireResponse, key
   const body = parseJson(response.text);
   const refused = (): DecodedResponse =>
     inOtherWords(operation, refusal(operation, response, body, key), body);
-  if (response.status < 200 || response.status >= 300) return refused();
+  if (!isSuccess(response.status)) return refused();
   const answer = response.status === NO_CONTENT && response.text === '' ? {} : body;
   const read = readAnswer(operation.response, answer);
   if (saysNo(operation, body, read)) return refused();
@@ -131,7 +131,7 @@ function validationProblems(detail: unknown): string {
 
 /** A gateway's page. JSON may be a cut answer that repeats the request, so it is not quoted. */
 function excerptOfPage({ status, text }: WireResponse): string {
-  if ((status >= 200 && status < 300) || /^[\s\uFEFF]*["[{]/.test(text)) return '';
+  if (isSuccess(status) || /^[\s\uFEFF]*["[{]/.test(text)) return '';
   return excerpt(text);
 }
 
@@ -161,7 +161,7 @@ export function meaningOf(status: number, body: unknown): RefusalMeaning {
       ? 'not-found'
       : 'other';
   }
-  const maySpeakOfKey = status === 401 || status === 403 || (status >= 200 && status < 300);
+  const maySpeakOfKey = status === 401 || status === 403 || isSuccess(status);
   if (!maySpeakOfKey || isElse) return 'other';
   return status === 401 || aboutSession ? 'unauthorized' : 'other';
 }
@@ -180,6 +180,10 @@ function isAboutElse(code: unknown): boolean {
     Object.hasOwn(ERRORS, code) &&
     !(COMMON_ERRORS as readonly string[]).includes(code)
   );
+}
+
+function isSuccess(status: number): boolean {
+  return status >= 200 && status < 300;
 }
 
 function parseJson(text: string): unknown {

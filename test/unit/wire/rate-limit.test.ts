@@ -89,7 +89,7 @@ describe('the tightest bucket', () => {
 
   test.each<[headers: WireResponse['headers'], rate: Partial<RateLimit> | undefined]>([
     [of('5.0', '0', String(SERVED_S + 10)), { limit: 5, remaining: 0, resetMs: 10_000 }],
-    [of('1', '0.5', String(SERVED_S + 1.5)), { limit: 1, remaining: 0.5, resetMs: 1_500 }],
+    [of('1', '0.25', String(SERVED_S + 1.5)), { limit: 1, remaining: 0.25, resetMs: 1_500 }],
     [of('5', '-3'), { limit: 5, remaining: -3 }],
     [of(undefined, '4'), { remaining: 4 }],
     [of('0', '0'), { remaining: 0 }],

@@ -6,6 +6,7 @@ import { isRecord } from '../../../src/contract/is-record.ts';
 import { shownOnce } from '../../../src/contract/schemas.ts';
 import { OPERATION_IDS, operationOf, type OperationId } from '../../../src/contract/operations.ts';
 import {
+  hasRows,
   namesShownOnce,
   readAnswer,
   rowsLeftOut,
@@ -396,6 +397,23 @@ describe('what is shown once', () => {
     for (const token of [undefined, null, '']) expect(showsOnce(schema, { one: { token } })).toBe(false);
     expect(showsOnce(schema, { one: null })).toBe(false);
     expect([showsOnce(whole, 't'), showsOnce(whole, '')]).toEqual([true, false]);
+  });
+
+  test.each<[place: string, schema: z.ZodType, path: string]>([
+    ['the whole answer, which may be absent', whole.optional(), ''],
+    ['or null, or have a default', whole.nullable().default('d'), ''],
+    ['each row of a list', z.looseObject({ rows: z.array(whole) }), 'rows.*'],
+    ['each entry of a map', z.record(z.string(), whole), '*'],
+    ['one of several shapes', z.union([z.int(), z.looseObject({ key: whole })]), 'key'],
+  ])('may be %s', (_, holder, path) => expect(shownOncePaths(holder)).toEqual([path]));
+
+  test('has rows, or is one value', () => {
+    const list = z.array(whole);
+    expect([hasRows(list, ['t']), hasRows(list, []), hasRows(schema, { one: {} })]).toEqual([
+      true,
+      false,
+      false,
+    ]);
   });
 
   test('is named in a text that is cut off', () => {

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import * as z from 'zod';
 import type { Operation } from '../../../src/contract/define.ts';
 import { operationOf, type OperationId } from '../../../src/contract/operations.ts';
-import { encodeRequest, problemsOf, requestHeaders } from '../../../src/wire/request.ts';
+import { encodeRequest, keyProblems, problemsOf, requestHeaders } from '../../../src/wire/request.ts';
 
 const heartbeat = operationOf('deployments.heartbeat');
 const logs = operationOf('workergroups.logs');
@@ -121,6 +121,16 @@ describe('an input is refused', () => {
     expect(problemsWith(made, { name: 'n', any: 1n })).toEqual([
       { field: '', message: expect.stringMatching(/^cannot be written as JSON: .*BigInt/) },
     ]);
+  });
+
+  test('if an address cannot hold it', () => {
+    expect(problemsWith(asked, { name: 'half \uD83D' })).toMatchObject([{ field: 'name' }]);
+  });
+
+  test('with a key that no header can hold', () => {
+    expect([undefined, '', 'sk-1~'].flatMap(keyProblems)).toEqual([]);
+    for (const key of ['two words', 'line\n', 'ключ', 7])
+      expect(keyProblems(key)).toMatchObject([{ field: 'apiKey' }]);
   });
 
   test('without a key, unless a secret stands in for it', () => {
