@@ -231,7 +231,7 @@ export class Heart {
   lastBeats(limitMs: number): Promise<number[]> {
     // From here on nothing is withheld or resumed: the app may end with this process.
     this.#app?.stop();
-    return this.#driver.finalBeat(Math.max(0, limitMs));
+    return this.#driver.finalBeat(limitMs);
   }
 
   async stop(): Promise<void> {

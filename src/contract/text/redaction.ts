@@ -16,7 +16,6 @@ const CODE_IN_WORDS = /\b((?:\w*[_-])?(?:code|otp|totp|pin)\\*["']?\s*[:=]\s*\\*
 export class Redaction {
   readonly #current: () => readonly string[];
   readonly #patterns = new Map<string, readonly SecretPattern[]>();
-  #last: readonly string[] = [];
 
   /** @param secrets Asked at each use, because keys rotate. */
   constructor(secrets: () => readonly string[]) {
@@ -56,16 +55,10 @@ export class Redaction {
   }
 
   #learn(): void {
-    const secrets = this.#current();
-    if (
-      secrets.length === this.#last.length &&
-      secrets.every((secret, index) => secret === this.#last[index])
-    )
-      return;
-    this.#last = [...secrets];
-    for (const secret of secrets) {
+    for (const secret of this.#current()) {
       if (secret.length < SHORTEST) continue;
       const known = this.#patterns.get(secret) ?? secretPatterns(secret);
+      // Those that were current last are kept longest.
       this.#patterns.delete(secret);
       this.#patterns.set(secret, known);
     }

@@ -118,7 +118,7 @@ export function learnList(
   for (const known of deployments.values()) {
     if (listed.has(known.id) || !selection.has(known)) continue;
     // Otherwise all that a name ever had would be back once the last of them is gone.
-    if (known.gone && isReplaced(known, { listed: true, deployments: learned })) continue;
+    if (known.gone && isReplaced(known, learned)) continue;
     learned.set(known.id, { ...known, missingSince: known.missingSince ?? now });
   }
   return { listed: true, deployments: learned };
@@ -140,11 +140,14 @@ export function learnOne(
 /** Counts if lists have missed it for a while, or if the last one gives its name to a newer deployment. */
 export function learnGone(knowledge: DeploymentKnowledge, id: number, now: number): DeploymentKnowledge {
   const known = knowledge.deployments.get(id);
-  if (!known || !(isDoubted(known, now) || isReplaced(known, knowledge))) return knowledge;
+  if (!known || !(isDoubted(known, now) || isReplaced(known, knowledge.deployments))) return knowledge;
   return { ...knowledge, deployments: new Map(knowledge.deployments).set(id, { ...known, gone: true }) };
 }
 
-function isReplaced({ id, name, tag, missingSince }: Known, { deployments }: DeploymentKnowledge): boolean {
+function isReplaced(
+  { id, name, tag, missingSince }: Known,
+  deployments: DeploymentKnowledge['deployments'],
+): boolean {
   if (missingSince === undefined) return false;
   const others = [...deployments.values()].filter((other) => other.name === name && other.tag === tag);
   return others.some((other) => other.id > id && !other.gone && other.missingSince === undefined);

@@ -108,8 +108,8 @@ const NO_ROUTE = 'there is no such route at this address; check PILOTLIGHT_BASE_
 
 function wordsOf(error: unknown): string {
   const label = failureLabel(error);
-  const isNoRoute = error instanceof ApiError && error.status === 404 && label === 'unreadable';
-  return isNoRoute ? NO_ROUTE : FAILURE_WORDS[label];
+  // Of refusals, only a 404 that the service did not write is unreadable.
+  return error instanceof ApiError && label === 'unreadable' ? NO_ROUTE : FAILURE_WORDS[label];
 }
 
 /** `reason`: the label of a failure, the kind of a broken connection, or a text. */

@@ -368,6 +368,12 @@ describe('where there is no list', () => {
   });
 });
 
+test('a name without a deployment is reported once a minute', async () => {
+  const scene = new Scene([byName('square')], { list: () => [] });
+  await scene.time.pass(3.9 * MINUTE);
+  expect(scene.said('unmatched')).toHaveLength(4);
+});
+
 test('an id that the list does not have is asked for by itself', async () => {
   const scene = new Scene(byId(1, 2), { list: () => [{ id: 1, ttl: 60 }], get: (id) => [{ id, ttl: 90 }] });
   await scene.time.pass(5 * SECOND);

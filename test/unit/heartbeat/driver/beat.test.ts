@@ -68,6 +68,7 @@ describe('an attempt without an answer', () => {
     ['refused', { address: '10.0.0.7', port: 443 }, 'connection refused (10.0.0.7:443)'],
     ['refused', { address: '::1', port: 443 }, 'connection refused ([::1]:443)'],
     ['unreachable', { errno: -113, address: '::1' }, 'the service is unreachable: host is unreachable (::1)'],
+    ['unreachable', { code: 'UND_ERR_CONNECT_TIMEOUT' }, 'the service is unreachable: no answer in time'],
     [
       'dns',
       { errno: -3008, hostname: 'a.example' },
