@@ -7,8 +7,6 @@ export function nearestName(
   let best: string | undefined;
   let bestDistance = most + 1;
   for (const candidate of known) {
-    // Each missing letter is a difference.
-    if (Math.abs(candidate.length - name.length) >= bestDistance) continue;
     const distance = alignmentDistance(name.toLowerCase(), candidate.toLowerCase());
     if (distance < bestDistance) [best, bestDistance] = [candidate, distance];
   }

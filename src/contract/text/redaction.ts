@@ -174,19 +174,9 @@ function writtenAs(token: string): string {
   if (token.startsWith('\\')) return `${ESCAPE}{${token.length},}`;
   if (/^\w$/.test(token)) return token;
   const ways = [literal(token), percentEncoded(token), unicodeEscapes(token)].map((way) => ESCAPES + way);
-  const short = SHORT_ESCAPES[token];
-  if (short !== undefined) ways.push(`${ESCAPE}{1,16}${short}`);
   if (token === ' ') ways.push('\\+');
   return `(?:${ways.join('|')})`;
 }
-
-const SHORT_ESCAPES: Readonly<Record<string, string>> = {
-  '\n': 'n',
-  '\r': 'r',
-  '\t': 't',
-  '\b': 'b',
-  '\f': 'f',
-};
 
 function literal(character: string): string {
   return character.replace(/[$()*+.?[\\\]^{|}/]/, String.raw`\$&`);

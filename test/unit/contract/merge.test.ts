@@ -151,6 +151,14 @@ test('a template fills in its defaults and its tag, and its registry login as a 
   expect(mergeLaunch({ image: 'a', tag: 'v1' }, { image: 'b' }).image?.value).toBe('b');
 });
 
+test('a login may lack its user or its token, but not both', () => {
+  const login = (stored: LaunchTemplate) => mergeLaunch(stored, {}).image_login?.value;
+  const docker_login_repo = 'r.example.com';
+  expect(login({ docker_login_repo })).toBeUndefined();
+  expect(login({ docker_login_repo, docker_login_user: 'bob' })).toBe("-u bob -p '' r.example.com");
+  expect(login({ docker_login_pass: 't' })).toBe("-u '' -p t");
+});
+
 test("the request's arguments replace the template's, in whichever of the two forms", () => {
   const merged = mergedValues(mergeLaunch({ args_str: '--old' }, { args: ['--new'] }));
   expect([merged.args, merged.args_str]).toEqual([['--new'], undefined]);

@@ -123,6 +123,13 @@ describe('an input is refused', () => {
     ]);
   });
 
+  test('with flags that no shell could read', () => {
+    const input = { hash_id: 'h', env: '-e =A' };
+    expect(problemsWith(operationOf('templates.edit'), input)).toMatchObject([
+      { field: 'env', message: expect.stringContaining('-e takes NAME') },
+    ]);
+  });
+
   test('if an address cannot hold it', () => {
     expect(problemsWith(asked, { name: 'half \uD83D' })).toMatchObject([{ field: 'name' }]);
   });
@@ -150,6 +157,8 @@ describe('an input is refused', () => {
     ['instances.create', { offer_id: 1, image: 'i', volume_info }, 'volume_info.size', 'new volume, in GB'],
     ['tfa.login', {}, 'code', 'needed without backup_code'],
     ['tfa.login', { code: '123456' }, 'secret', 'needed with a code by sms or email'],
+    ['tfa.login', { code: '123456', tfa_method: 'email' }, 'secret', 'needed with a code by sms or email'],
+    ['charges.list', { select_filters: { day: { gte: 1 } } }, 'select_filters', 'both gte and lte'],
     ['tfa.remove', { backup_code: 'A1B2-C3D4-E5F6' }, 'target_id', 'needed with backup_code'],
     ['tfa.confirmNew', { tfa_method: 'sms', code: '123456', secret: 's' }, 'phone_number', 'tfa_method sms'],
     ['tfa.update', { label: 'x' }, 'tfa_method_id', 'needed without tfa_method'],
