@@ -1,7 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import { createClient } from '../../../src/client/client.ts';
 import { DEFAULT_TEAM_KEY, startEmulator } from '../../../src/emulator/index.ts';
 import { readText } from '../../../src/cli/console.ts';
 import { jsonIn, pilotlight, typed } from '../../support/console.ts';
@@ -80,14 +79,6 @@ describe('flags', () => {
     const noise = randomBytes(9_000).toString('base64');
     const refused = await pilotlight([...create, noise]);
     expect(refused).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining('compressed') });
-  });
-
-  test('write search filters as people do', async () => {
-    await using emulator = await startEmulator();
-    const filters = ["'count_created >= 100'", "'tag in latest,2024-10-07'", "'recommended = true'"];
-    const words = filters.map((filter) => `--select-filters ${filter}`).join(' ');
-    const { stdout } = await typed(`template search ${words} --json`, { env: serviceOf(emulator) });
-    expect(JSON.parse(stdout)).toMatchObject({ templates: [{ name: 'Jupyter Lab' }] });
   });
 });
 
@@ -196,20 +187,6 @@ describe('exit codes', () => {
       expect(await typed('tfa status', team)).toMatchObject({ code: 4 });
     },
   );
-
-  test('4 for a session that expired before the log of a worker group was read', async () => {
-    await using emulator = await startEmulator({ clock: 'frozen' });
-    await using client = createClient({ baseUrl: emulator.url, apiKey: emulator.apiKey });
-    const { session_key: API_KEY = '' } = await client.tfa.login({
-      tfa_method: 'totp',
-      code: emulator.totp(1),
-    });
-    const logs = ['workergroup', 'logs', '7', '--tail', '1'];
-    const env = { BASE_URL: emulator.url, API_KEY };
-    await expect(pilotlight(logs, { env })).resolves.toMatchObject({ code: 0 });
-    await emulator.clock.advance(86_400_000);
-    await expect(pilotlight(logs, { env })).resolves.toMatchObject({ code: 4 });
-  });
 });
 
 test('a two-factor code that is required is asked for by name; nobody is asked in a script', async () => {
