@@ -80,6 +80,15 @@ describe('a login', () => {
     expect(ran.sent.at(-1)).toEqual({ tfa_method: method, code: '123456', ...sent });
   });
 
+  test('whose code was sent once more has the secret of the new one', async () => {
+    const askCode: ProofOptions['askCode'] = async ({ resend }) => {
+      await resend?.();
+      return '123456';
+    };
+    const ran = await run(login, {}, { methodId: 1, askCode });
+    expect(ran.sent.at(-1)).toMatchObject({ tfa_method_id: 1, secret: 'again' });
+  });
+
   test('by a computed code asks nobody', async () => {
     const ran = await run(login, {}, { totpSecret: SECRET, now: () => 59_000 });
     expect([ran.prompts, ran.sent.at(-1)]).toEqual([

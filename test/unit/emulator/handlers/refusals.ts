@@ -47,6 +47,8 @@ export const REFUSALS: readonly string[] = [
   'spec | PUT /api/v0/asks/3001/ {"imag":"a"} | 400 bad_request: body: Unrecognized key: "imag" | body: Unrecognized key: "imag"',
   'spec | PUT /api/v0/asks/999/ {"image":"a"} | 404 invalid_offer: offer 999 is not available: it does not exist | offer_id: offer 999 is not available: it does not exist',
   'spec | POST /api/v0/template/ {"name":"a"} | 400 bad_request: image: is missing | image: is missing',
+  'spec | POST /api/v0/template/ {"name":"a","image":"b","docker_login_repo":"","docker_login_user":"","docker_login_pass":"","readme_visible":true} | 400 bad_request: body: Unrecognized key: "readme_visible" | body: Unrecognized key: "readme_visible"',
+  'spec | POST /api/v0/template/ {"name":"a","image":"b","docker_login_repo":"","docker_login_user":"","docker_login_pass":"","env":"-v /a:/b"} | 400 bad_request: env: at character 1: -e, -p or -h belongs here, not -v; a value with spaces needs quotes | env: at character 1: -e, -p or -h belongs here, not -v; a value with spaces needs quotes',
   'spec | POST /api/v0/machines/maintenances {"machine_ids":[]} | 400 bad_request: machine_ids cannot be None: name at least one machine | machine_ids: machine_ids cannot be None: name at least one machine',
   'spec | POST /api/v0/machines/maintenances | 400 bad_request: machine_ids cannot be None: name at least one machine | machine_ids: machine_ids cannot be None: name at least one machine',
   'spec | POST /api/v0/machines/maintenances {"machine_ids":"a,b"} | 400 bad_request: machine_ids: machine ids are integers: a list of them, one, or a string with commas between them: "11,12" | machine_ids: machine ids are integers: a list of them, one, or a string with commas between them: "11,12"',
