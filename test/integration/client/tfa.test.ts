@@ -113,13 +113,3 @@ test.each<[string, (options: { askCode: AskCode }) => Promise<unknown>, readonly
   expect((error as RequestError).problems.map(({ field }) => field)).toEqual(fields);
   expect(emulator.journal.entries({})).toEqual([]);
 });
-
-describe('errors in words', () => {
-  test('whatever askCode rejects with ends the flow, and no code is sent on', async () => {
-    await begin(SMS_USER);
-    await expect(login(client, { askCode: () => Promise.reject(new Error('cancelled')) })).rejects.toThrow(
-      'cancelled',
-    );
-    expect(emulator.journal.count({ operation: 'tfa.login' })).toBe(0);
-  });
-});

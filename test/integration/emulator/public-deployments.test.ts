@@ -1,6 +1,6 @@
 /** Deployments as the public service's clients make, read, stop and delete them. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { startPublic, type Answered, type PublicClient } from '../../support/public-client.ts';
+import { startPublic, TWO_ACCOUNTS, type Answered, type PublicClient } from '../../support/public-client.ts';
 
 /** As the public client sends it: everything it knows, null where nothing is set. */
 const CIRCLE = {
@@ -245,11 +245,7 @@ describe('deletion', () => {
 });
 
 test("a deployment of somebody else's account is not to be seen, kept alive or deleted", async () => {
-  const users = [
-    { id: 1, api_keys: [{ name: 'a', key: 'a' }] },
-    { id: 2, api_keys: [{ name: 'b', key: 'b' }] },
-  ];
-  await using two = await startPublic({ seed: { users } });
+  await using two = await startPublic({ seed: TWO_ACCOUNTS });
   expect((await two.send('GET', '/api/v0/deployments', undefined, 'b')).body['deployments']).toEqual([]);
   for (const [method, path] of [
     ['GET', ''],

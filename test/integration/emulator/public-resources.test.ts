@@ -3,7 +3,7 @@ import { createClient, type Client } from '../../../src/client/client.ts';
 import { EXAMPLE_HASH } from '../../../src/contract/operations/templates.ts';
 import { checkEndpointGroup } from '../../../src/scaling/rules/check.ts';
 import { DEFAULT_TEAM_KEY, startEmulator, type Emulator } from '../../../src/emulator/index.ts';
-import { ask, type Answered } from '../../support/public-client.ts';
+import { ask, TWO_ACCOUNTS, type Answered } from '../../support/public-client.ts';
 
 const NOON = Date.UTC(2026, 5, 1, 12);
 
@@ -207,12 +207,7 @@ describe('API keys', () => {
     expect(one.body).toMatchObject({ success: true, id: 2, name: 'team', key_type: 'api', user_id: 1 });
     expect(JSON.stringify(one.body)).not.toContain(DEFAULT_TEAM_KEY);
     expect(await send('GET', `${KEYS}9/`)).toMatchObject({ status: 404, body: { error: 'not_found' } });
-    await emulator.seed({
-      users: [
-        { id: 1, api_keys: [{ name: 'a', key: 'a' }] },
-        { id: 2, api_keys: [{ name: 'b', key: 'b' }] },
-      ],
-    });
+    await emulator.seed(TWO_ACCOUNTS);
     expect(await send('GET', `${KEYS}1/`, undefined, emulator, 'b')).toMatchObject({ status: 404 });
   });
 

@@ -64,22 +64,6 @@ describe('the outbox', () => {
   });
 });
 
-test('the states that stand in the way can be brought about, and lifted', async () => {
-  const { tfa } = clientOf('dev');
-  await send('PUT', '/_emulator/tfa', { sms_provider: 'failing', store: 'down' });
-  await expect(tfa.sendSms({})).rejects.toMatchObject({ errorCode: 'twilio_error' });
-  const begin = () => tfa.authorizeNewMethod({ tfa_method: 'totp' }, { retry: false });
-  await expect(begin()).rejects.toMatchObject({ errorCode: 'service_unavailable', status: 503 });
-  await send('PUT', '/_emulator/tfa', { sms_provider: 'up', store: 'read only' });
-  await expect(begin()).rejects.toMatchObject({ errorCode: 'challenge_creation_failed', status: 500 });
-  await send('PUT', '/_emulator/users/1', { sms_fraud: true });
-  await expect(tfa.sendSms({})).rejects.toMatchObject({ errorCode: 'sms_fraud_detected' });
-  await send('PUT', '/_emulator/users/1', { sms_fraud: false, email_verified: false });
-  await expect(tfa.sendSms({})).rejects.toMatchObject({ errorCode: 'email_not_verified' });
-  expect(await send('PUT', '/_emulator/users/999', {})).toMatchObject({ status: 404 });
-  expect(await send('PUT', '/_emulator/tfa', { store: 'on fire' })).toMatchObject({ status: 400 });
-});
-
 test('neither journal nor state of the emulator shows a secret, a code or a session', async () => {
   const { tfa } = clientOf('dev');
   const { secret } = await tfa.sendEmail({});

@@ -196,9 +196,7 @@ test.each([
 });
 
 test.each([
-  ['LOG_LEVEL', 'INFO', { logLevel: 'info' }],
   ['LOG_LEVEL', 'warning', { logLevel: 'warn' }],
-  ['FINAL_HEARTBEAT', 'False', { finalHeartbeat: false }],
   ['BASE_URL', ' https://service.example\n', { baseUrl: 'https://service.example' }],
   ['DEPLOYMENT_TTL', '15s ', { deploymentTtl: 15_000 }],
   ['HEARTBEAT_INTERVAL', ' Auto', { heartbeatInterval: 'auto' }],

@@ -246,6 +246,7 @@ test('the second factors of users', async () => {
       'POST /logins {"user_id":9}',
       'GET /users/9/backup-codes',
       'PUT /users/1 {"email_verified":false,"sms_fraud":true}',
+      'PUT /tfa {"store":"down"}',
       'PUT /tfa {"sms_provider":"none"}',
     ),
   ).toEqual([
@@ -260,8 +261,15 @@ test('the second factors of users', async () => {
     '404 no user 9',
     '404 no user 9',
     OK,
+    OK,
     expect.stringMatching(/^400 sms_provider: Invalid option/),
   ]);
+  const sms = await ask(emulator, ['POST', '/api/v0/tfa/sms/'], {});
+  expect(sms.body['error']).toBe('email_not_verified');
+  const authorize = { tfa_method: 'totp' };
+  expect(await ask(emulator, ['POST', '/api/v0/tfa/authorize-new-method/'], authorize)).toMatchObject({
+    status: 503,
+  });
   const [{ backup_codes: codes }] = (await answers('GET /users/1/backup-codes')) as [
     { backup_codes: string[] },
   ];
