@@ -56,13 +56,14 @@ history-wait | ≤ 60 | 20 | ms | … how long others wait meanwhile
 bundle | ≤ 2.5 | 1 | MB | bundle: what heart and daemon load
 `;
 
-export const FIGURES: readonly FigureRow[] = TABLE.trim()
-  .split('\n')
-  .map((row) => {
-    const [id = '', limit = '', aim, unit = '', what = ''] = row.split('|').map((cell) => cell.trim());
-    const [sign, bound] = limit.split(' ');
-    return { id, what, unit, bound: Number(bound), aim: Number(aim), ...(sign === '≥' && { atLeast: true }) };
-  });
+export const FIGURES: readonly FigureRow[] = TABLE.trim().split('\n').map(figureOf);
+
+function figureOf(row: string): FigureRow {
+  const [id = '', limit = '', aim, unit = '', what = ''] = row.split('|').map((cell) => cell.trim());
+  const [sign, bound] = limit.split(' ');
+  const figure = { id, what, unit, bound: Number(bound), aim: Number(aim) };
+  return sign === '≥' ? { ...figure, atLeast: true } : figure;
+}
 
 export function holds({ bound, atLeast }: FigureRow, value: number): boolean {
   return atLeast ? value >= bound : value <= bound;

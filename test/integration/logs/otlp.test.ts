@@ -134,29 +134,6 @@ describe('a receiver that does not take a batch', () => {
     },
   );
 
-  test('413: is asked in halves, and only the records that are bad are dropped', async () => {
-    await using receiver = await startOtlpReceiver();
-    const bad = new Set([1, 400, 401, 1_999]);
-    receiver.decide = (_, records) =>
-      seqsOf(records).some((seq) => bad.has(seq)) ? { status: 413, body: 'what is this' } : 'accept';
-    const { append, drained, events, count, stop } = pumping(receiver.url);
-    append(2_000);
-    await drained();
-    expect([count('delivered'), count('dropped', 'rejected')]).toEqual([1_996, 4]);
-    const message = `the receiver answered 413: what is this`;
-    expect(events).toContainEqual({
-      kind: 'dropped',
-      sink: 'otlp',
-      records: 3,
-      reason: 'rejected',
-      message,
-    });
-    expect(seqsOf(receiver.records)).toEqual(upTo(2_000).filter((seq) => !bad.has(seq)));
-    // About twice the halvings of a batch for each that is bad.
-    expect(receiver.requests.length).toBeLessThan(100);
-    await stop();
-  });
-
   test.each<Fate>(['cut answer', 'hang answer'])('200 and then a %s counts as taken', async (fate) => {
     await using receiver = await startOtlpReceiver();
     receiver.fates.push(fate);

@@ -204,6 +204,10 @@ for (const operation of ['tfa.sendSms', 'tfa.test'] as const) {
   );
 }
 for (const operation of ['tfa.resendSms', 'tfa.resend'] as const) {
+  add(operation, 'phone_number_mismatch', (lab) => {
+    lab.ok('tfa.sendSms', { tfa_method_id: 90 }, 'twins');
+    return lab.call(operation, { tfa_method_id: 91 }, 'twins');
+  });
   add(operation, 'no_challenge_found', (lab) => lab.call(operation));
   add(operation, 'no_challenge_found', (lab) => {
     lab.ok('tfa.sendSms');
