@@ -14,6 +14,8 @@ export const REFUSALS: readonly string[] = [
   'public | PUT /api/v0/endptjobs/99/ {"max_workers":3} | 400 not_found: Endpoint 99 for user 1 not found. | id: no endpoint group 99',
   'public | POST /api/v0/endptjobs/ {"endpoint_name":"talk","target_util":2} | 400 bad_request: target_util: how busy the hot workers should be: 0.9 keeps a tenth of their capacity free for peaks (allowed: a number above 0 and at most 1) | target_util: target-util-range: allowed: a number above 0 and at most 1; got 2',
   'public | POST /api/v0/endptjobs/ {"endpoint_name":"chat"} | 400 bad_request: endpoint_name: this account has an endpoint "chat" already | endpoint_name: this account has an endpoint "chat" already',
+  'public | DELETE /api/v0/endptjobs/99/ | 404 not_found: Endpoint job 99 not found | id: no endpoint group 99',
+  'public | POST /api/v0/endptjobs/ {"min_load":"much"} | 400 bad_request: min_load: the load, in units of work a second, that hot workers are kept ready for even when nothing arrives; 0 keeps none (allowed: a number of at least 0) | min_load: min-load-type: allowed: a number of at least 0; got "much"',
   'public | POST /api/v0/workergroups/ {} | 400 bad_request: endpoint_name: needed, or endpoint_id | endpoint_name: needed, or endpoint_id',
   'public | POST /api/v0/workergroups/ {"endpoint_id":31} | 400 bad_request: template_hash: needed, or template_id, or an image in launch_args | template_hash: needed, or template_id, or an image in launch_args',
   'public | POST /api/v0/workergroups/ {"endpoint_id":99} | 404 not_found: no endpoint 99 | endpoint_id: no endpoint 99',
