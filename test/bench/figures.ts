@@ -20,139 +20,50 @@ export interface Measurement {
   readonly since?: string;
 }
 
-export const FIGURES: readonly FigureRow[] = [
-  {
-    id: 'memory',
-    what: 'memory of `run`, heart and daemon, with 1 deployment, 1 group, 1 endpoint, scraped, against bare Node',
-    unit: '×',
-    bound: 3.2,
-    aim: 2.6,
-  },
-  { id: 'anonymous', what: '… of it anonymous', unit: 'MB', bound: 66, aim: 54 },
-  { id: 'heart-anonymous', what: '… the heart alone, anonymous', unit: 'MB', bound: 23, aim: 18 },
-  {
-    id: 'start',
-    what: 'start to the first accepted heartbeat, against `node -e 0`',
-    unit: '×',
-    bound: 3.5,
-    aim: 2.5,
-  },
-  {
-    id: 'idle-cpu',
-    what: 'CPU at TTL 60 s, a quiet group, one endpoint',
-    unit: '% of a core',
-    bound: 0.5,
-    aim: 0.2,
-  },
-  {
-    id: 'silent-tls-files',
-    what: 'open files of 1,000 deployments through 33 s of silent TLS',
-    unit: '',
-    bound: 600,
-    aim: 300,
-  },
-  { id: 'silent-tls-lapses', what: '… lapses', unit: '', bound: 0, aim: 0 },
-  {
-    id: 'many-lapses',
-    what: '10,000 deployments at TTL 60 s, a list for the TTLs: lapses',
-    unit: '',
-    bound: 0,
-    aim: 0,
-  },
-  { id: 'many-lag', what: '… scheduling lag, p99', unit: 'ms', bound: 250, aim: 250 },
-  { id: 'many-memory', what: '… memory', unit: 'MB', bound: 350, aim: 220 },
-  { id: 'many-cpu', what: '… CPU', unit: '% of a core', bound: 60, aim: 30 },
-  {
-    id: 'one-key-lapses',
-    what: '1,000 deployments of one key under a shared limit that just fits: lapses',
-    unit: '',
-    bound: 0,
-    aim: 0,
-  },
-  { id: 'one-key-refused', what: '… requests refused', unit: '%', bound: 5, aim: 1 },
-  {
-    id: 'requests',
-    what: 'requests to the service an hour, 1 deployment (TTL 300 s), 1 quiet group, 1 endpoint, default settings',
-    unit: '/h',
-    bound: 700,
-    aim: 600,
-  },
-  { id: 'align', what: 'alignment of 10,000 lines on 10,000, ordinary', unit: 'ms', bound: 3, aim: 1 },
-  { id: 'align-identical', what: '… all identical', unit: 'ms', bound: 3, aim: 1 },
-  {
-    id: 'lines',
-    what: 'logs end to end (poll, align, spool on disk, stdout), for a second of CPU',
-    unit: 'lines/s',
-    bound: 60_000,
-    aim: 150_000,
-    atLeast: true,
-  },
-  {
-    id: 'late-lines',
-    what: '… with a lagging backend and late lines',
-    unit: 'lines/s',
-    bound: 40_000,
-    aim: 120_000,
-    atLeast: true,
-  },
-  {
-    id: 'line-delay',
-    what: 'delay of a line at 100 lines/s, from appearing to stdout, median, against the poll interval',
-    unit: '×',
-    bound: 1.2,
-    aim: 0.8,
-  },
-  { id: 'groups-memory', what: '100 groups at 1,000 lines/s each: memory', unit: 'MB', bound: 250, aim: 150 },
-  {
-    id: 'long-lines-memory',
-    what: '100 groups with lines of 8,000 characters, five a second each: memory',
-    unit: 'MB',
-    bound: 250,
-    aim: 150,
-  },
-  {
-    id: 'metrics',
-    what: '/metrics with 1,000 deployments and 200 groups, p99',
-    unit: 'ms',
-    bound: 250,
-    aim: 110,
-  },
-  { id: 'metrics-many', what: '/metrics with 10,000 deployments, p99', unit: 'ms', bound: 3_000, aim: 1_400 },
-  {
-    id: 'emulator',
-    what: 'emulator: heartbeats a second, one core',
-    unit: '/s',
-    bound: 5_000,
-    aim: 15_000,
-    atLeast: true,
-  },
-  { id: 'planner', what: 'planner: a million requests', unit: 's', bound: 2, aim: 0.5 },
-  {
-    id: 'search-excess',
-    what: 'search against an exhaustive one of the same space: cost of what it names beyond the cheapest',
-    unit: '%',
-    bound: 1,
-    aim: 0.5,
-  },
-  { id: 'search-faster', what: '… times faster', unit: '×', bound: 10, aim: 30, atLeast: true },
-  { id: 'fleet-week', what: "a week of the emulator's fleet on virtual time", unit: 's', bound: 60, aim: 15 },
-  {
-    id: 'history-disk',
-    what: 'history of 20 endpoints for its 40 days, on disk',
-    unit: 'MB',
-    bound: 350,
-    aim: 200,
-  },
-  {
-    id: 'history-query',
-    what: '… a query of 40 days of one of them, in 500 rows at most',
-    unit: 'ms',
-    bound: 250,
-    aim: 100,
-  },
-  { id: 'history-wait', what: '… how long others wait meanwhile', unit: 'ms', bound: 60, aim: 20 },
-  { id: 'bundle', what: 'bundle: what heart and daemon load', unit: 'MB', bound: 2.5, aim: 1 },
-];
+/** Id, bound (≤, or ≥ where more is better), aim, unit, what. */
+const TABLE = `
+memory | ≤ 3.2 | 2.6 | × | memory of \`run\`, heart and daemon, with 1 deployment, 1 group, 1 endpoint, scraped, against bare Node
+anonymous | ≤ 66 | 54 | MB | … of it anonymous
+heart-anonymous | ≤ 23 | 18 | MB | … the heart alone, anonymous
+start | ≤ 3.5 | 2.5 | × | start to the first accepted heartbeat, against \`node -e 0\`
+idle-cpu | ≤ 0.5 | 0.2 | % of a core | CPU at TTL 60 s, a quiet group, one endpoint
+silent-tls-files | ≤ 600 | 300 | | open files of 1,000 deployments through 33 s of silent TLS
+silent-tls-lapses | ≤ 0 | 0 | | … lapses
+many-lapses | ≤ 0 | 0 | | 10,000 deployments at TTL 60 s, a list for the TTLs: lapses
+many-lag | ≤ 250 | 250 | ms | … scheduling lag, p99
+many-memory | ≤ 350 | 220 | MB | … memory
+many-cpu | ≤ 60 | 30 | % of a core | … CPU
+one-key-lapses | ≤ 0 | 0 | | 1,000 deployments of one key under a shared limit that just fits: lapses
+one-key-refused | ≤ 5 | 1 | % | … requests refused
+requests | ≤ 700 | 600 | /h | requests to the service an hour, 1 deployment (TTL 300 s), 1 quiet group, 1 endpoint, default settings
+align | ≤ 3 | 1 | ms | alignment of 10,000 lines on 10,000, ordinary
+align-identical | ≤ 3 | 1 | ms | … all identical
+lines | ≥ 60000 | 150000 | lines/s | logs end to end (poll, align, spool on disk, stdout), for a second of CPU
+late-lines | ≥ 40000 | 120000 | lines/s | … with a lagging backend and late lines
+line-delay | ≤ 1.2 | 0.8 | × | delay of a line at 100 lines/s, from appearing to stdout, median, against the poll interval
+groups-memory | ≤ 250 | 150 | MB | 100 groups at 1,000 lines/s each: memory
+long-lines-memory | ≤ 250 | 150 | MB | 100 groups with lines of 8,000 characters, five a second each: memory
+metrics | ≤ 250 | 110 | ms | /metrics with 1,000 deployments and 200 groups, p99
+metrics-many | ≤ 3000 | 1400 | ms | /metrics with 10,000 deployments, p99
+emulator | ≥ 5000 | 15000 | /s | emulator: heartbeats a second, one core
+planner | ≤ 2 | 0.5 | s | planner: a million requests
+search-excess | ≤ 1 | 0.5 | % | search against an exhaustive one of the same space: cost of what it names beyond the cheapest
+search-faster | ≥ 10 | 30 | × | … times faster
+fleet-week | ≤ 60 | 15 | s | a week of the emulator's fleet on virtual time
+history-disk | ≤ 350 | 200 | MB | history of 20 endpoints for its 40 days, on disk
+history-query | ≤ 250 | 100 | ms | … a query of 40 days of one of them, in 500 rows at most
+history-wait | ≤ 60 | 20 | ms | … how long others wait meanwhile
+bundle | ≤ 2.5 | 1 | MB | bundle: what heart and daemon load
+`;
+
+export const FIGURES: readonly FigureRow[] = TABLE.trim().split('\n').map(figureOf);
+
+function figureOf(row: string): FigureRow {
+  const [id = '', limit = '', aim, unit = '', what = ''] = row.split('|').map((cell) => cell.trim());
+  const [sign, bound] = limit.split(' ');
+  const figure = { id, what, unit, bound: Number(bound), aim: Number(aim) };
+  return sign === '≥' ? { ...figure, atLeast: true } : figure;
+}
 
 export function holds({ bound, atLeast }: FigureRow, value: number): boolean {
   return atLeast ? value >= bound : value <= bound;

@@ -66,14 +66,13 @@ const BY_HAND: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   },
   'unit/emulator/handlers/keys.test.ts': {
     '§2.5 API key and its permission set': 'a scoped key can do what its permissions say',
-    '§3 API key deleted': 'a key that is reset or deleted is refused at once',
   },
   [TTL]: {
     '§2.8 deployment and its TTL': 'the books agree with the gaps between heartbeats',
     '§3 heartbeat': 'the books agree with the gaps between heartbeats',
   },
-  'integration/client/launch.test.ts': {
-    '§3 exited, unknown, offline never run: destroy and retry': 'is destroyed, and the next offer tried',
+  'unit/client/flows/launch.test.ts': {
+    '§3 exited, unknown, offline never run: destroy and retry': 'is given up, and destroyed by what is given',
   },
   [VERIFICATION]: {
     '§3 method locked': 'comes when failures exceed the threshold, lasts 15 minutes',
@@ -83,6 +82,7 @@ const BY_HAND: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     '§9 deprecated paths remain active': 'the deprecated paths do what those that replace them do',
   },
   [PUBLIC_RESOURCES]: {
+    '§3 API key deleted': 'listed without it, and deleted',
     '§3 API key reset': 'get another value by a reset, and the old one is 401 at once',
     '§5.2 shown once, reset, deleted': 'are created with their value shown once',
     '§5.3 full access and scoped keys': 'without permissions have full access',

@@ -13,6 +13,14 @@ export interface PublicClient extends AsyncDisposable {
   send(method: string, path: string, body?: unknown, key?: string): Promise<Answered>;
 }
 
+/** Of two people who see nothing of each other; the keys are `a` and `b`. */
+export const TWO_ACCOUNTS = {
+  users: [
+    { id: 1, api_keys: [{ name: 'a', key: 'a' }] },
+    { id: 2, api_keys: [{ name: 'b', key: 'b' }] },
+  ],
+};
+
 /** Asks an emulator; `key` '': none in the header. */
 export async function ask(
   { url, apiKey }: Emulator,

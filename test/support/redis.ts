@@ -1,4 +1,5 @@
 /** A real Redis of the test's own. */
+import { connectRedis, type Redis } from '../../src/daemon/replicas/redis.ts';
 import { describeWith, hasCommand } from './optional.ts';
 import { freePort } from './ports.ts';
 import { startProgram, type Program } from './process.ts';
@@ -42,4 +43,12 @@ export async function startRedis(port?: number, directory?: string): Promise<Red
       folder[Symbol.dispose]();
     },
   };
+}
+
+/** A connection to it that is there. */
+export async function connectedTo(server: RedisServer): Promise<Redis> {
+  const { promise: ready, resolve } = Promise.withResolvers<void>();
+  const redis = await connectRedis(server.url(), () => {}, resolve);
+  await ready;
+  return redis;
 }

@@ -2,7 +2,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createClient, type Client } from '../../../src/client/client.ts';
 import { CallError } from '../../../src/client/errors.ts';
-import { launchInstance } from '../../../src/client/flows/launch.ts';
 import { addTotp, login, regenerateBackupCodes, removeMethod } from '../../../src/client/flows/tfa.ts';
 import { pilotlight } from '../../support/console.ts';
 import { serve } from '../../support/local-server.ts';
@@ -88,21 +87,6 @@ test('backup codes come through without words, and an authenticator without its 
     backupCodes: read,
   });
   expect(uris).toEqual([expect.stringMatching(/^otpauth:\/\/totp\/.*secret=JBSWY3DPEHPK3PXP/)]);
-});
-
-test('an instance whose id is text, or that comes with a complaint, is launched and not lost', async () => {
-  for (const created of [
-    '{"new_contract":"505"}',
-    '{"success":false,"msg":"no volume","new_contract":505}',
-  ]) {
-    answers = {
-      'PUT /api/v0/asks/3001/': created,
-      'GET /api/v0/instances/':
-        '{"instances_found":null,"instances":[{"id":"505","actual_status":"running"}, 0]}',
-    };
-    const launched = await launchInstance(client, { offers: [3001], request: { image: 'x' } });
-    expect(launched).toEqual({ instanceId: 505, offerId: 3001, givenUp: [] });
-  }
 });
 
 test.each([

@@ -57,48 +57,6 @@ describe('login', () => {
     await expect(client.users.current()).rejects.toThrow(UnauthorizedError);
     expect(await session.users.current()).toMatchObject({ id: user.id });
   });
-
-  test.each(['sms', 'email'] as const)(
-    'by %s a person may have the code sent once more, and enters the new one',
-    async (method) => {
-      await begin(SMS_USER);
-      const { user } = await login(client, {
-        method,
-        async askCode(prompt, signal) {
-          const first = await person(prompt, signal);
-          await prompt.resend?.();
-          const second = await person(prompt, signal);
-          expect(emulator.outbox.messages({ channel: method })).toHaveLength(2);
-          expect(second).not.toBe(first);
-          return second;
-        },
-      });
-      expect(user.session_key).toBeDefined();
-    },
-  );
-});
-
-describe('a login that was begun with a password', () => {
-  test.each([
-    ['sms', {}],
-    ['email', { method: 'email' as const }],
-  ])('is completed by %s with its secret and no key, also after another code', async (channel, options) => {
-    await begin(SMS_USER);
-    await using nobodyYet = createClient({ baseUrl: emulator.url });
-    const { user, client: after } = await login(nobodyYet, {
-      ...options,
-      secret: emulator.tfa.startLogin(1).tfa_secret,
-      async askCode(prompt, signal) {
-        await prompt.resend?.();
-        return person(prompt, signal);
-      },
-    });
-    expect(user).toMatchObject({ id: 1, tfa_status: 'enabled' });
-    expect(emulator.outbox.messages().map((message) => message.channel)).toEqual([channel, channel]);
-    // The session is in a cookie then, so there is no other client.
-    expect([user.session_key, after]).toEqual([undefined, nobodyYet]);
-    await expect(nobodyYet.users.current()).rejects.toThrow('this operation needs an API key');
-  });
 });
 
 describe('adding and removing methods', () => {
@@ -154,14 +112,4 @@ test.each<[string, (options: { askCode: AskCode }) => Promise<unknown>, readonly
   expect(error).toBeInstanceOf(RequestError);
   expect((error as RequestError).problems.map(({ field }) => field)).toEqual(fields);
   expect(emulator.journal.entries({})).toEqual([]);
-});
-
-describe('errors in words', () => {
-  test('whatever askCode rejects with ends the flow, and no code is sent on', async () => {
-    await begin(SMS_USER);
-    await expect(login(client, { askCode: () => Promise.reject(new Error('cancelled')) })).rejects.toThrow(
-      'cancelled',
-    );
-    expect(emulator.journal.count({ operation: 'tfa.login' })).toBe(0);
-  });
 });

@@ -1,18 +1,16 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startLease, type Lease } from '../../../src/daemon/replicas/lease.ts';
-import { connectRedis, type Redis } from '../../../src/daemon/replicas/redis.ts';
+import type { Redis } from '../../../src/daemon/replicas/redis.ts';
 import { systemClock } from '../../../src/time/clock.ts';
 import { until } from '../../support/daemon.ts';
-import { describeWithRedis, startRedis, type RedisServer } from '../../support/redis.ts';
+import { connectedTo, describeWithRedis, startRedis, type RedisServer } from '../../support/redis.ts';
 
 describeWithRedis('a lease in Redis', () => {
   let server: RedisServer;
   let redis: Redis;
   beforeAll(async () => {
     server = await startRedis();
-    const { promise: ready, resolve } = Promise.withResolvers<void>();
-    redis = await connectRedis(server.url(), () => {}, resolve);
-    await ready;
+    redis = await connectedTo(server);
   });
   afterAll(async () => {
     redis.close();

@@ -1,37 +1,13 @@
-/** A name that nothing reads, such as a leftover of an earlier version, ends neither the heart nor a reload. */
+/** A name that nothing reads, such as a leftover of an earlier version, ends no reload. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
-import type { Status } from '../../../src/daemon/status/schema.ts';
+import { test } from 'vitest';
 import { startEmulator } from '../../../src/emulator/index.ts';
 import { startDaemonProcess } from '../../support/daemon-process.ts';
 import { serviceOf, until } from '../../support/daemon.ts';
-import { startPilotlight } from '../../support/process.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
-import { prefixed } from '../../support/settings.ts';
 
 const seed = { deployments: [42, 43].map((id) => ({ id, ttl: 60 })) };
-
-test('a leftover of an earlier version is a warning, shown everywhere, and heartbeats go on', async () => {
-  await using emulator = await startEmulator({ seed });
-  const settings = {
-    ...serviceOf(emulator),
-    DEPLOYMENTS: '42',
-    HEARTBEAT_INTERVAL: '1s',
-    AUTOTUNE: 'observe',
-  };
-  await using program = await startDaemonProcess(settings);
-  await program.seen(/"level":"warn".*PILOTLIGHT_AUTOTUNE.*removed: .*configuration problem/);
-  await until(() => emulator.deployments.get(42).beats >= 3);
-  const metrics = await (await fetch(`${program.url}/metrics`)).text();
-  expect(metrics).toContain('pilotlight_config_problem{variable="PILOTLIGHT_AUTOTUNE"} 1');
-  const { config_problems: problems } = (await (await fetch(`${program.url}/api/status`)).json()) as Status;
-  expect(problems).toMatchObject([{ variable: 'PILOTLIGHT_AUTOTUNE', severity: 'warning' }]);
-
-  await using checked = startPilotlight(['check'], prefixed(settings));
-  expect(await checked.exit).toBe(2);
-  expect(checked.stderr()).toContain('error: PILOTLIGHT_AUTOTUNE: got a value; allowed: no value; removed');
-});
 
 test('one that comes with a reload is a warning, and everything else is taken', async () => {
   await using emulator = await startEmulator({ seed });

@@ -121,14 +121,16 @@ describe('at its start', () => {
     const { said, daemon } = await start({
       WORKER_GROUPS: 'x',
       ENDPOINT_GROUPS: '[{"endpoint_name":"chat","target_util":0.97}]',
+      AUTOTUNE: 'observe',
     });
     expect(said('switched off')).toMatchObject([
       { level: 'error', feature: 'logs', msg: 'switched off: no log is followed' },
     ]);
     const problems = said('configuration problem').map(({ level, severity }) => [level, severity]);
     expect(new Set(problems.map((pair) => pair.join(' ')))).toEqual(new Set(['error error', 'warn warning']));
-    expect(daemon.status().config_problems.map(({ variable }) => variable)).toEqual([
-      'PILOTLIGHT_WORKER_GROUPS',
+    expect(daemon.status().config_problems).toMatchObject([
+      { variable: 'PILOTLIGHT_AUTOTUNE', severity: 'warning' },
+      { variable: 'PILOTLIGHT_WORKER_GROUPS', severity: 'error' },
     ]);
   });
 

@@ -1,6 +1,6 @@
 /** Deployments as the public service's clients make, read, stop and delete them. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { startPublic, type Answered, type PublicClient } from '../../support/public-client.ts';
+import { startPublic, TWO_ACCOUNTS, type Answered, type PublicClient } from '../../support/public-client.ts';
 
 /** As the public client sends it: everything it knows, null where nothing is set. */
 const CIRCLE = {
@@ -216,12 +216,18 @@ describe('stopping and starting', () => {
 });
 
 describe('deletion', () => {
-  test('by id takes everything along', async () => {
-    await make();
-    const deleted = await service.send('DELETE', '/api/v0/deployment/44/', { client_id: 'me' });
-    expect(deleted).toMatchObject({ status: 200, body: { success: true } });
+  test.each(['deployment', 'endptjobs', 'workergroups'])('by its %s takes everything along', async (kind) => {
+    const { body } = await make();
+    const { deployment_id, endpoint_id, workergroup_id } = body;
+    const ids: Record<string, unknown> = { deployment: deployment_id, endptjobs: endpoint_id };
+    const path = `/api/v0/${kind}/${Number(ids[kind] ?? workergroup_id)}/`;
+    expect(await service.send('DELETE', path, { client_id: 'me' })).toMatchObject({
+      status: 200,
+      body: { success: true },
+    });
+    for (const gone of [`deployment/${Number(deployment_id)}`, `endptjobs/${Number(endpoint_id)}`])
+      expect(await service.send('GET', `/api/v0/${gone}/`)).toMatchObject({ status: 404 });
     expect(instanceStates()).toEqual([]);
-    expect(service.emulator.endpointGroups.list()).toHaveLength(1);
     expect(await service.send('DELETE', '/api/v0/deployment/44')).toMatchObject({ status: 404 });
   });
 
@@ -239,11 +245,7 @@ describe('deletion', () => {
 });
 
 test("a deployment of somebody else's account is not to be seen, kept alive or deleted", async () => {
-  const users = [
-    { id: 1, api_keys: [{ name: 'a', key: 'a' }] },
-    { id: 2, api_keys: [{ name: 'b', key: 'b' }] },
-  ];
-  await using two = await startPublic({ seed: { users } });
+  await using two = await startPublic({ seed: TWO_ACCOUNTS });
   expect((await two.send('GET', '/api/v0/deployments', undefined, 'b')).body['deployments']).toEqual([]);
   for (const [method, path] of [
     ['GET', ''],
@@ -273,18 +275,3 @@ test('a negative TTL switches expiry off, and a version says when it was used', 
   await service.emulator.clock.advance(7_200_000);
   expect(await deployment(id)).toMatchObject({ ttl: null });
 });
-
-test.each(['endptjobs', 'workergroups'])(
-  'deleted by its %s, a deployment is gone with all of it',
-  async (kind) => {
-    const { body } = await make();
-    const id = kind === 'endptjobs' ? body['endpoint_id'] : body['workergroup_id'];
-    expect(await service.send('DELETE', `/api/v0/${kind}/${Number(id)}/`)).toMatchObject({ status: 200 });
-    const left = await Promise.all([
-      service.send('GET', `/api/v0/deployment/${Number(body['deployment_id'])}/`),
-      service.send('GET', `/api/v0/endptjobs/${Number(body['endpoint_id'])}/`),
-    ]);
-    expect(left).toMatchObject([{ status: 404 }, { status: 404 }]);
-    expect(instanceStates()).toEqual([]);
-  },
-);

@@ -1,16 +1,8 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { createClient } from '../../../src/client/client.ts';
 import { OPERATION_IDS, operationOf } from '../../../src/contract/operations.ts';
 import { startEmulator, type Emulator } from '../../../src/emulator/index.ts';
 import { ask } from '../../support/public-client.ts';
-
-let emulator: Emulator;
-beforeAll(async () => {
-  emulator = await startEmulator({ dialect: 'public', clock: { frozenAtMs: Date.UTC(2026, 0, 1) } });
-});
-afterAll(() => emulator.close());
-
-const send = (method: string, path: string, body?: unknown) => ask(emulator, [method, path], body);
 
 test('a client gives fields that the interface does not have, and unsets by null, in this dialect alone', async () => {
   const registry = { docker_login_repo: '', docker_login_user: '', docker_login_pass: '' };
@@ -93,33 +85,4 @@ describe('deployments are listed as they are', () => {
     expect(await listed(own)).toEqual([{ id: 45, name: 'circle', tag: 'red', ttl: 60, state: 'active' }]);
     expect(() => own.deployments.redeploy(42)).toThrow('no deployment 42');
   });
-});
-
-test('maintenance windows come by GET too, with their ends', async () => {
-  const path = '/api/v0/machines/maintenances';
-  const expected = [expect.objectContaining({ id: 1, end_time: Date.UTC(2026, 0, 1, 5) / 1000 })];
-  expect(await send('GET', `${path}?owner=me&machine_ids=[11]`)).toMatchObject({
-    status: 200,
-    body: expected,
-  });
-  expect(await send('POST', path, { machine_ids: ['11'][0] })).toMatchObject({ status: 200, body: expected });
-  expect((await send('GET', `${path}/?owner=me`)).body).toHaveLength(2);
-});
-
-test('the key is taken from the query too, and at the serverless address from the body; never journaled', async () => {
-  const { apiKey: key, url } = emulator;
-  const statusOf = async (path: string, body?: object) => {
-    const method = body ? 'POST' : 'GET';
-    const answer = await fetch(url + path, { method, ...(body && { body: JSON.stringify(body) }) });
-    return answer.status;
-  };
-  expect(await statusOf(`/api/v0/users/current/?api_key=${key}`)).toBe(200);
-  expect(await statusOf('/api/v0/users/current/?api_key=nobody')).toBe(401);
-  expect(await statusOf('/get_workergroup_logs/', { id: 7, api_key: key })).toBe(200);
-  expect(await statusOf(`/get_workergroup_logs/?api_key=${key}`, { id: 7 })).toBe(200);
-  expect(await statusOf('/api/v0/template/', { name: 'a', image: 'b', api_key: key })).toBe(403);
-  expect(JSON.stringify(emulator.journal.entries())).not.toContain(key);
-  await using strict = await startEmulator();
-  const refused = await fetch(`${strict.url}/api/v0/users/current/?api_key=${strict.apiKey}`);
-  expect(refused.status).toBe(401);
 });

@@ -2,7 +2,7 @@
 import { createVerify } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { EXAMPLE_HASH } from '../../../src/contract/operations/templates.ts';
-import { startPublic, type Answered, type PublicClient } from '../../support/public-client.ts';
+import { startPublic, TWO_ACCOUNTS, type Answered, type PublicClient } from '../../support/public-client.ts';
 
 const ENDPOINT = '/api/v0/endptjobs/31/';
 
@@ -266,11 +266,7 @@ test('a rolling update passes over workers that are not ready, and needs a group
 });
 
 test('a worker group of somebody else is neither shown nor changed', async () => {
-  const users = [
-    { id: 1, api_keys: [{ name: 'a', key: 'a' }] },
-    { id: 2, api_keys: [{ name: 'b', key: 'b' }] },
-  ];
-  await using two = await startPublic({ seed: { users } });
+  await using two = await startPublic({ seed: TWO_ACCOUNTS });
   expect((await two.send('GET', '/api/v0/workergroups/', undefined, 'b')).body['results']).toEqual([]);
   expect(await two.send('DELETE', '/api/v0/workergroups/7/', {}, 'b')).toMatchObject({ status: 404 });
   const logs = await two.send('POST', '/get_workergroup_logs/', { id: 7 }, 'b');

@@ -23,8 +23,6 @@ const WORKER_GROUP = `
 const WORKER = `
   id status cur_load new_load cur_load_rolling_avg cur_perf perf measured_perf dlperf reliability
   reqs_working disk_usage loaded_at started_at gpu_name url created_at`;
-const INSTANCE = `
-  id start_date extra_env label gpu_name num_gpus dph_total actual_status intended_status machine_id`;
 
 function wordsOf(text: string): string[] {
   return text.trim().split(/\s+/);
@@ -44,23 +42,8 @@ const ROWS: readonly Row[] = [
   ['POST', '/get_workergroup_logs/', { id: 7 }, '.', 'info0 info1 trace debug'],
   ['POST', '/update_workers/', { workergroup_id: 7 }, '.', 'workers_to_update'],
   ['POST', '/update_workers/', { workergroup_id: 7, cancel_update: true }, '.', 'cancelled'],
-  [
-    'POST',
-    '/route/',
-    { endpoint: 'chat', cost: 1, request_idx: 0, replay_timeout: 60 },
-    '.',
-    'url reqnum signature cost endpoint request_idx',
-  ],
   ['GET', '/api/v0/instances/', undefined, '.', 'instances_found'],
-  ['GET', '/api/v0/instances/', undefined, 'instances', INSTANCE],
   ['GET', '/api/v1/instances/', undefined, '.', 'total_instances label_counts next_token'],
-  ['GET', '/api/v1/instances/', undefined, 'instances', INSTANCE],
-  ['GET', '/api/v0/instances/filters/', undefined, 'filters', 'actual_status verification gpu_name'],
-  ['GET', '/api/v0/auth/apikeys/1/', undefined, '.', 'id name permissions key_type user_id'],
-  ['PUT', '/api/v0/commands/reset_apikey/', {}, '.', 'new_api_key'],
-  ['GET', '/api/v0/template/', undefined, '.', 'templates_found'],
-  ['GET', '/api/v0/template/', undefined, 'templates', 'id hash_id name image'],
-  ['GET', '/api/v0/machines/maintenances?owner=me', undefined, '', 'machine_id start_time end_time'],
 ];
 
 describe('rows', () => {

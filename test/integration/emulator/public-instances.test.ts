@@ -21,18 +21,6 @@ test('one instance is labelled, and the label taken away', async () => {
   expect(await row(501)).toMatchObject({ label: null });
 });
 
-describe('pages', () => {
-  const page = (query: string) => service.send('GET', `/api/v1/instances/?${query}`);
-
-  test('show what rows carry there', async () => {
-    await service.send('PUT', '/api/v0/asks/3003/', { image: 'a', disk: 10, env: { A: 'b' }, label: null });
-    const { body } = await page('select_filters={"id":{"eq":505}}');
-    expect(body['instances']).toMatchObject([
-      { id: 505, gpu_name: 'H100 SXM', num_gpus: 1, dph_total: 2.1, machine_id: 12, extra_env: [['A', 'b']] },
-    ]);
-  });
-});
-
 test('filters are the combinations that there are', async () => {
   const { body } = await service.send('GET', '/api/v0/instances/filters/');
   expect(body).toEqual({

@@ -3,7 +3,7 @@ import { createClient, type Client } from '../../../src/client/client.ts';
 import { EXAMPLE_HASH } from '../../../src/contract/operations/templates.ts';
 import { checkEndpointGroup } from '../../../src/scaling/rules/check.ts';
 import { DEFAULT_TEAM_KEY, startEmulator, type Emulator } from '../../../src/emulator/index.ts';
-import { ask, type Answered } from '../../support/public-client.ts';
+import { ask, TWO_ACCOUNTS, type Answered } from '../../support/public-client.ts';
 
 const NOON = Date.UTC(2026, 5, 1, 12);
 
@@ -51,7 +51,7 @@ function searchPath(filters: object, more = ''): string {
 describe('templates', () => {
   test('are answered with the columns asked for', async () => {
     const some = await sendTolerated('GET', searchPath({ id: { eq: 9 } }, '&select_cols=["id","name"]'));
-    expect(some.body['templates']).toEqual([{ id: 9, name: 'vllm' }]);
+    expect(some.body).toEqual({ success: true, templates_found: 1, templates: [{ id: 9, name: 'vllm' }] });
     const all = await sendTolerated('GET', searchPath({ id: { eq: 9 } }, '&select_cols=["*"]'));
     expect(all.body['templates']).toMatchObject([
       { id: 9, hash_id: EXAMPLE_HASH, image: 'vllm/vllm-openai' },
@@ -124,55 +124,29 @@ describe('templates', () => {
   });
 });
 
-describe('instances', () => {
-  /** What the public command line sends. */
-  const CREATE = {
-    client_id: 'me',
+test('an instance is created from what clients send beside the contract, and listed at v1', async () => {
+  const volume = { create_new: true, volume_id: 4, mount_path: '/data', name: 'data' };
+  const { body } = await sendTolerated('PUT', '/api/v0/asks/3001/', {
     image: 'team/app',
     env: { A: '1', '-p 8000:8000': '1', '-h': 'name' },
-    price: null,
     disk: 20,
-    label: null,
-    extra: null,
-    onstart: null,
-    image_login: null,
     python_utf8: false,
-    lang_utf8: false,
-    use_jupyter_lab: false,
-    jupyter_dir: null,
-    force: false,
-    cancel_unavail: false,
-    template_hash_id: null,
-    user: null,
     runtype: 'ssh_direc ssh_proxy',
-    volume_info: {
-      create_new: true,
-      volume_id: 4,
-      size: '15',
-      mount_path: '/data',
-      name: 'data',
-      unknown: null,
-    },
-  };
-
-  test('are created from the many keys that clients send, and listed at v1', async () => {
-    const { body } = await sendTolerated('PUT', '/api/v0/asks/3001/', CREATE);
-    expect(body).toEqual({ success: true, id: 3001, new_contract: 505 });
-    const listed = await send('GET', '/api/v1/instances/');
-    expect(listed.body).toMatchObject({ success: true, next_token: null, instances_found: 5 });
-    expect((listed.body['instances'] as unknown[]).at(-1)).toMatchObject({
-      id: 505,
-      image_runtype: 'ssh_direc ssh_proxy',
-      disk_space: 20,
-      start_date: NOON / 1000,
-      extra_env: [
-        ['A', '1'],
-        ['-p 8000:8000', '1'],
-        ['-h', 'name'],
-      ],
-      volume_info: { create_new: true, volume_id: 4, size: 15, mount_path: '/data', name: 'data' },
-    });
-    expect(await send('GET', '/api/v1/instances/', undefined, spec)).toMatchObject({ status: 404 });
+    volume_info: { ...volume, size: '15', unknown: null },
+  });
+  expect(body).toEqual({ success: true, id: 3001, new_contract: 505 });
+  const listed = await send('GET', '/api/v1/instances/');
+  expect(listed.body).toMatchObject({ success: true, next_token: null, instances_found: 5 });
+  expect((listed.body['instances'] as unknown[]).at(-1)).toMatchObject({
+    id: 505,
+    image_runtype: 'ssh_direc ssh_proxy',
+    disk_space: 20,
+    extra_env: [
+      ['A', '1'],
+      ['-p 8000:8000', '1'],
+      ['-h', 'name'],
+    ],
+    volume_info: { ...volume, size: 15 },
   });
 });
 
@@ -233,12 +207,7 @@ describe('API keys', () => {
     expect(one.body).toMatchObject({ success: true, id: 2, name: 'team', key_type: 'api', user_id: 1 });
     expect(JSON.stringify(one.body)).not.toContain(DEFAULT_TEAM_KEY);
     expect(await send('GET', `${KEYS}9/`)).toMatchObject({ status: 404, body: { error: 'not_found' } });
-    await emulator.seed({
-      users: [
-        { id: 1, api_keys: [{ name: 'a', key: 'a' }] },
-        { id: 2, api_keys: [{ name: 'b', key: 'b' }] },
-      ],
-    });
+    await emulator.seed(TWO_ACCOUNTS);
     expect(await send('GET', `${KEYS}1/`, undefined, emulator, 'b')).toMatchObject({ status: 404 });
   });
 
@@ -260,57 +229,14 @@ describe('API keys', () => {
   });
 });
 
-describe('endpoint groups', () => {
-  const GROUPS = '/api/v0/endptjobs/';
-
-  test('are changed in what is sent, and deleted', async () => {
-    await client.endpointGroups.update({ id: 31, cold_workers: 3, inactivity_timeout: -1 });
-    const [group] = emulator.endpointGroups.list();
-    expect(group).toMatchObject({ endpoint_name: 'chat', cold_workers: 3, inactivity_timeout: -1 });
-    await client.endpointGroups.delete({ id: 31 });
-    await expect(client.endpointGroups.delete({ id: 31 })).rejects.toMatchObject({ status: 404 });
-    await expect(client.endpointGroups.update({ id: 31 })).rejects.toMatchObject({
-      status: 400,
-      meaning: 'not-found',
-    });
-  });
-
-  test('take what public clients send beside the parameters, and null for what is not set', async () => {
-    const answer = await send('POST', GROUPS, {
-      client_id: 'me',
-      autoscaler_instance: 'prod',
-      min_load: '0.5',
-      max_queue_time: null,
-      target_queue_time: null,
-      inactivity_timeout: null,
-      endpoint_name: 'cli',
-    });
-    expect(answer).toEqual({ status: 200, reason: null, body: { success: true, result: 32 } });
-    const stored = { min_load: 0.5, max_queue_time: 30, target_queue_time: 10, inactivity_timeout: null };
-    expect(emulator.endpointGroups.list().at(-1)).toMatchObject(stored);
-  });
-
-  test.each([
-    [{ target_util: 90 }, 'target_util: target-util-range: allowed: a number above 0 and at most 1; got 90'],
-    [{ cold_workers: -1 }, 'cold_workers: cold-workers-range'],
-    [{ max_workers: 2.5 }, 'max_workers: max-workers-type'],
-    [{ min_load: 'much' }, 'min_load: min-load-type'],
-  ])('%j is refused, naming parameter and rule', async (parameters, reason) => {
-    const answer = await send('POST', GROUPS, parameters);
-    expect(answer).toMatchObject({ status: 400, body: { success: false, error: 'bad_request' } });
-    expect(answer.reason).toContain(reason);
-    expect(emulator.endpointGroups.list()).toHaveLength(1);
-  });
-
-  test('are taken with more cold workers than workers, which the rules alone call an error', async () => {
-    const parameters = { cold_workers: 30, max_workers: 20 };
-    expect(await send('POST', GROUPS, parameters)).toMatchObject({ status: 200 });
-    expect(await send('PUT', `${GROUPS}31/`, { cold_workers: 21 })).toMatchObject({ status: 200 });
-    expect(emulator.endpointGroups.list()).toMatchObject([{ id: 31, cold_workers: 21 }, parameters]);
-    expect(checkEndpointGroup(parameters).findings[0]).toMatchObject({
-      rule: 'cold-workers-above-max',
-      severity: 'error',
-    });
+test('endpoints are taken with more cold workers than workers, which the rules alone call an error', async () => {
+  const parameters = { cold_workers: 30, max_workers: 20 };
+  expect(await send('POST', '/api/v0/endptjobs/', parameters)).toMatchObject({ status: 200 });
+  expect(await send('PUT', '/api/v0/endptjobs/31/', { cold_workers: 21 })).toMatchObject({ status: 200 });
+  expect(emulator.endpointGroups.list()).toMatchObject([{ id: 31, cold_workers: 21 }, parameters]);
+  expect(checkEndpointGroup(parameters).findings[0]).toMatchObject({
+    rule: 'cold-workers-above-max',
+    severity: 'error',
   });
 });
 

@@ -113,35 +113,6 @@ describe('templates', () => {
     const next = await client.templates.create(BASE);
     expect(next.template.id).toBeGreaterThan(templateId);
   });
-
-  test.each([
-    [{ ...BASE, env: '-e A=1 -v /a:/b' }, 'env: at character 8: -e, -p or -h belongs here, not -v'],
-    [{ ...BASE, docker_login_pass: undefined }, 'docker_login_pass: '],
-    [{ ...BASE, recommended_disk_space: '8' }, 'recommended_disk_space: '],
-    [{ ...BASE, desc: null }, 'desc: '],
-    [{ ...BASE, runtype: 'ssh_direc ssh_proxy' }, 'runtype: '],
-    [{ ...BASE, readme_visible: true }, 'Unrecognized key: "readme_visible"'],
-  ])('%j is refused, naming field and rule', async (body, reason) => {
-    const answer = await sent('POST', '/api/v0/template/', body);
-    expect(answer).toMatchObject({ status: 400, body: { error: 'bad_request' } });
-    expect(answer.reason).toContain(reason);
-  });
-
-  test.each([
-    ['{"colour":{"eq":1}}', 'select_filters: Unrecognized key: "colour"'],
-    ['{"name":{"like":"v"}}', 'select_filters.name: Unrecognized key: "like"'],
-    ['{"id":{"eq":"9"}}', 'select_filters.id.eq: '],
-    ['{"id":{"in":9}}', 'select_filters.id.in: '],
-    ['{"id":{}}', 'select_filters.id: name at least one operator'],
-    ['{"id"', 'select_filters: '],
-  ])('the filter %s is refused', async (filters, reason) => {
-    const path = `/api/v0/template/?select_filters=${encodeURIComponent(filters)}`;
-    const answer = await fetch(emulator.url + path, { headers: { authorization: 'Bearer own-key' } });
-    expect([answer.status, answer.headers.get('x-emulator-reason')]).toEqual([
-      400,
-      expect.stringContaining(reason),
-    ]);
-  });
 });
 
 describe('an instance', () => {

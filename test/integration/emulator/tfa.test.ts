@@ -1,7 +1,7 @@
 /** 2FA as a client meets it: over sockets, with the project's own client, the outbox and the admin API. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createClient, type Client } from '../../../src/client/client.ts';
-import { DEFAULT_TOTP_SECRET, startEmulator, type Emulator } from '../../../src/emulator/index.ts';
+import { startEmulator, type Emulator } from '../../../src/emulator/index.ts';
 import { BACKUP_CODES, MINUTE, NEW_PHONE, NOON, TFA_SEED } from '../../support/two-factor.ts';
 import { ask } from '../../support/public-client.ts';
 
@@ -25,33 +25,6 @@ function clientOf(apiKey: string): Client {
 
 const send = (method: string, path: string, body?: unknown, key = '') =>
   ask(emulator, [method, path], body, key);
-
-test('from an account without 2FA to a login with an authenticator, and back', async () => {
-  const { tfa, users } = clientOf('fresh');
-  await expect(users.current()).resolves.toMatchObject({ tfa_status: 'disabled' });
-
-  const { secret: pending = '' } = await tfa.authorizeNewMethod({ tfa_method: 'email' });
-  await tfa.confirmAuthorization({ secret: pending, code: emulator.outbox.latest({ userId: 2 }).code });
-  const { secret } = await tfa.setupTotp();
-  const added = await tfa.confirmNew({ tfa_method: 'totp', secret, code: emulator.totp(secret) });
-  expect(added.backup_codes).toEqual(emulator.tfa.backupCodes(2));
-
-  await emulator.clock.advance(30 * MINUTE);
-  const { methods } = await tfa.status();
-  const [method] = methods;
-  const code = emulator.totp(method?.id ?? 0);
-  const { session_key: session = '' } = await tfa.login({ tfa_method: 'totp', code });
-  const insider = clientOf(session);
-  await expect(insider.users.current()).resolves.toMatchObject({ id: 2, tfa_status: 'enabled' });
-  await expect(insider.tfa.confirmNew({ tfa_method: 'totp', secret, code })).rejects.toMatchObject({
-    errorCode: 'authorization_required',
-    status: 403,
-  });
-  await expect(insider.tfa.remove({ tfa_method: 'totp', code })).resolves.toEqual({
-    msg: '2FA Successfully Disabled',
-  });
-  await expect(insider.users.current()).resolves.toMatchObject({ tfa_status: 'disabled' });
-});
 
 describe('the outbox', () => {
   test('shows every code that was sent, again and again, and uses none up', async () => {
@@ -91,22 +64,6 @@ describe('the outbox', () => {
   });
 });
 
-test('the states that stand in the way can be brought about, and lifted', async () => {
-  const { tfa } = clientOf('dev');
-  await send('PUT', '/_emulator/tfa', { sms_provider: 'failing', store: 'down' });
-  await expect(tfa.sendSms({})).rejects.toMatchObject({ errorCode: 'twilio_error' });
-  const begin = () => tfa.authorizeNewMethod({ tfa_method: 'totp' }, { retry: false });
-  await expect(begin()).rejects.toMatchObject({ errorCode: 'service_unavailable', status: 503 });
-  await send('PUT', '/_emulator/tfa', { sms_provider: 'up', store: 'read only' });
-  await expect(begin()).rejects.toMatchObject({ errorCode: 'challenge_creation_failed', status: 500 });
-  await send('PUT', '/_emulator/users/1', { sms_fraud: true });
-  await expect(tfa.sendSms({})).rejects.toMatchObject({ errorCode: 'sms_fraud_detected' });
-  await send('PUT', '/_emulator/users/1', { sms_fraud: false, email_verified: false });
-  await expect(tfa.sendSms({})).rejects.toMatchObject({ errorCode: 'email_not_verified' });
-  expect(await send('PUT', '/_emulator/users/999', {})).toMatchObject({ status: 404 });
-  expect(await send('PUT', '/_emulator/tfa', { store: 'on fire' })).toMatchObject({ status: 400 });
-});
-
 test('neither journal nor state of the emulator shows a secret, a code or a session', async () => {
   const { tfa } = clientOf('dev');
   const { secret } = await tfa.sendEmail({});
@@ -121,13 +78,4 @@ test('neither journal nor state of the emulator shows a secret, a code or a sess
   const shown = JSON.stringify([emulator.journal.entries(), state.body, emulator.tfa.sessions()]);
   for (const hidden of [secret, code, session, login, ...BACKUP_CODES]) expect(shown).not.toContain(hidden);
   expect(emulator.journal.entries({ operation: 'tfa.status' })).toMatchObject([{ key: 'session of dev' }]);
-});
-
-test('the default seed has an authenticator that one can put into an app', async () => {
-  await using plain = await startEmulator({ clock: 'frozen' });
-  expect(plain.totp(1)).toBe(plain.totp(DEFAULT_TOTP_SECRET));
-  await using client = createClient({ baseUrl: plain.url, apiKey: plain.apiKey });
-  await client.tfa.login({ tfa_method: 'totp', code: plain.totp(1) });
-  await client.tfa.login({ backup_code: plain.tfa.backupCodes()[0] ?? '' });
-  await expect(client.tfa.status()).resolves.toMatchObject({ backup_codes_remaining: 7 });
 });

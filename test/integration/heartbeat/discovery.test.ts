@@ -122,18 +122,6 @@ describe('under the public dialect', () => {
   });
 });
 
-test('under the interface document nothing is learned, and ids are beaten all the same', async () => {
-  await using scene = await startScene('42,43@60s,name:square', { dialect: 'spec' });
-  await scene.pass(300);
-  expect(scene.timings()).toEqual([
-    [42, undefined],
-    [43, 60_000],
-  ]);
-  // Said again as long as it is so, for nothing is kept alive by that name.
-  expect(new Set(scene.notices.map(({ type }) => type))).toEqual(new Set(['no-list']));
-  expect(scene.emulator.journal.count()).toBeLessThan(25);
-});
-
 async function replyTo(rows: number): Promise<Reply> {
   const env = 'x'.repeat(2_000);
   const deployments = Array.from({ length: rows }, (_, id) => ({ id, name: `n${id}`, ttl: 20, env }));

@@ -95,11 +95,4 @@ describe.concurrent('over real sockets', () => {
     await until(() => appOf(daemon) === 'unhealthy' && stateOf(daemon) === 'healthy');
     expect(JSON.stringify(daemon.messages)).not.toContain('token=abc');
   });
-
-  test('without it nothing is asked, and the status has no app', async () => {
-    await using emulator = await emulate(20);
-    await using daemon = await start(emulator, 20, {});
-    await until(() => beats(emulator) > 0);
-    expect(daemon.daemon.status().app).toBeNull();
-  });
 });

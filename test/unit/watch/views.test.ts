@@ -98,7 +98,7 @@ test('instances: counts by status, and tells once of each that will never run', 
             { id: 4, actual_status: null },
             { id: 5, actual_status: 'thinking' },
           ),
-          list({ id: 2, actual_status: 'exited' }, { id: 4, actual_status: 'exited' }),
+          list({ id: 2, actual_status: 'exited' }, { id: 4, actual_status: 'offline' }),
           list({ id: 2, actual_status: 'running' }),
           list({ id: 2, actual_status: 'exited' }),
         ),
@@ -110,6 +110,7 @@ test('instances: counts by status, and tells once of each that will never run', 
   await watch.run(NEVER);
   const counts = Object.fromEntries([...watch.view()].filter(([, count]) => count > 0));
   expect(counts).toEqual({ created: 1, exited: 1, running: 1, stopped: 1, thinking: 1 });
+  expect(watch.view().get('offline')).toBe(0);
   expect(watch.prices().get(1)).toEqual({ running: 0.5, storage: 0.1, now: 0.5 });
   expect(watch.prices().get(2)).toEqual({ running: undefined, storage: undefined });
   expect(told).toEqual([2]);

@@ -76,10 +76,12 @@ test('each status is told once, five seconds lie between two looks, and what is 
   expect(transport.calls).toEqual(['PUT /api/v0/asks/1/', ...Array(5).fill(LOOK)]);
 });
 
-test('it may take as long as it wants: a limit beyond what timers can count is none', async () => {
+test('it may take as long as it wants, without a limit that timers can count; env may be flags', async () => {
   const transport = service({ PUT: [RENTED], GET: [is('loading'), is('running')] });
-  const { launched } = await launch(transport, { timeoutMs: Infinity });
+  const request = { image: 'a', disk: 1, env: '-e A=1 -p 80:80' };
+  const { launched } = await launch(transport, { timeoutMs: Infinity, request });
   expect(launched).toMatchObject({ instanceId: 505, givenUp: [] });
+  expect(transport.sent[0]).toMatchObject({ env: { A: '1', '-p 80:80': '1' } });
 });
 
 describe('an offer', () => {
@@ -126,18 +128,19 @@ describe('an offer', () => {
     expect(transport.asked).toHaveLength(1);
   });
 
-  test('whose instance becomes of no use is given up, and destroyed by what is given for it', async () => {
-    const destroyed: unknown[] = [];
-    const { launched, steps } = await launch(service({ PUT: [RENTED], GET: [is('exited'), is('running')] }), {
-      destroy: (id, signal) => Promise.resolve(destroyed.push([id, signal.aborted])),
-    });
-    expect(destroyed).toEqual([[505, false]]);
-    expect(launched).toMatchObject({
-      offerId: 2,
-      givenUp: [{ offerId: 1, instanceId: 505, reason: 'it became exited' }],
-    });
-    expect(steps).toContainEqual({ step: 'given up', offerId: 1, reason: 'it became exited' });
-  });
+  test.each(['exited', 'unknown', 'offline'])(
+    'whose instance becomes %s is given up, and destroyed by what is given for it',
+    async (status) => {
+      const destroyed: unknown[] = [];
+      const { launched, steps } = await launch(service({ PUT: [RENTED], GET: [is(status), is('running')] }), {
+        destroy: (id, signal) => Promise.resolve(destroyed.push([id, signal.aborted])),
+      });
+      const reason = `it became ${status}`;
+      expect(destroyed).toEqual([[505, false]]);
+      expect(launched).toMatchObject({ offerId: 2, givenUp: [{ offerId: 1, instanceId: 505, reason }] });
+      expect(steps).toContainEqual({ step: 'given up', offerId: 1, reason });
+    },
+  );
 });
 
 test('where no offer is left, all reasons are told', async () => {

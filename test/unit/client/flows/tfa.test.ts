@@ -80,6 +80,21 @@ describe('a login', () => {
     expect(ran.sent.at(-1)).toEqual({ tfa_method: method, code: '123456', ...sent });
   });
 
+  test('whose code was sent once more has the secret of the new one', async () => {
+    const askCode: ProofOptions['askCode'] = async ({ resend }) => {
+      await resend?.();
+      return '123456';
+    };
+    const ran = await run(login, {}, { methodId: 1, askCode });
+    expect(ran.sent.at(-1)).toMatchObject({ tfa_method_id: 1, secret: 'again' });
+  });
+
+  test('ends with whatever askCode rejects with, and no code is sent', async () => {
+    const cancelled = new Error('cancelled');
+    const ran = await run(login, {}, { methodId: 2, askCode: () => Promise.reject(cancelled) });
+    expect([ran.error, ran.calls]).toEqual([cancelled, ['GET status/']]);
+  });
+
   test('by a computed code asks nobody', async () => {
     const ran = await run(login, {}, { totpSecret: SECRET, now: () => 59_000 });
     expect([ran.prompts, ran.sent.at(-1)]).toEqual([

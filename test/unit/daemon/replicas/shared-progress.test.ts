@@ -1,6 +1,6 @@
 /** What one replica leaves in Redis and what the next one makes of it: a real Redis, and clocks that stand still. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { connectRedis, type Redis, type RedisError } from '../../../../src/daemon/replicas/redis.ts';
+import type { Redis, RedisError } from '../../../../src/daemon/replicas/redis.ts';
 import { SharedProgress } from '../../../../src/daemon/replicas/shared-progress.ts';
 import { beginGroup } from '../../../../src/logs/follower/group.ts';
 import type { Spool } from '../../../../src/logs/spool/spool.ts';
@@ -8,7 +8,7 @@ import { NEVER, progressAt, recordsFrom } from '../../../support/log-records.ts'
 import { NOW, SOURCE } from '../../../support/log-spool.ts';
 import { settled, VirtualClock } from '../../../support/log-time.ts';
 import { memorySpool } from '../../../support/memory-spool.ts';
-import { describeWithRedis, startRedis, type RedisServer } from '../../../support/redis.ts';
+import { connectedTo, describeWithRedis, startRedis, type RedisServer } from '../../../support/redis.ts';
 
 const KEYS = { lease: 'lease', index: 'logs', logs: 'log:' };
 const VALUE = `log:${SOURCE}`;
@@ -21,9 +21,7 @@ describeWithRedis('what replicas share', () => {
   let tokens = 0;
   beforeAll(async () => {
     server = await startRedis();
-    const { promise: ready, resolve } = Promise.withResolvers<void>();
-    redis = await connectRedis(server.url(), () => {}, resolve);
-    await ready;
+    redis = await connectedTo(server);
   });
   afterAll(async () => {
     redis.close();

@@ -1,6 +1,6 @@
 /** What the admin API answers, route by route: whoever is not in process goes by its words. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { DEFAULT_API_KEY, startEmulator, type Emulator } from '../../../../src/emulator/index.ts';
+import { DEFAULT_API_KEY, seedSchema, startEmulator, type Emulator } from '../../../../src/emulator/index.ts';
 import { ask } from '../../../support/public-client.ts';
 
 const NOON = Date.UTC(2026, 5, 1, 12);
@@ -228,19 +228,7 @@ test('another seed is in force at once, and one that is wrong changes nothing', 
 test('the schema of a seed has all its sections, and refuses what has no name', async () => {
   const [schema] = (await answers('GET /seed-schema')) as [{ properties: object }];
   expect(schema).toMatchObject({ type: 'object', additionalProperties: false });
-  expect(Object.keys(schema.properties)).toEqual([
-    '$schema',
-    'settings',
-    'users',
-    'tfa',
-    'deployments',
-    'workergroups',
-    'machines',
-    'instances',
-    'templates',
-    'offers',
-    'endpoint_groups',
-  ]);
+  expect(Object.keys(schema.properties)).toEqual(Object.keys(seedSchema.shape));
 });
 
 test('the second factors of users', async () => {
@@ -258,6 +246,7 @@ test('the second factors of users', async () => {
       'POST /logins {"user_id":9}',
       'GET /users/9/backup-codes',
       'PUT /users/1 {"email_verified":false,"sms_fraud":true}',
+      'PUT /tfa {"store":"down"}',
       'PUT /tfa {"sms_provider":"none"}',
     ),
   ).toEqual([
@@ -272,8 +261,15 @@ test('the second factors of users', async () => {
     '404 no user 9',
     '404 no user 9',
     OK,
+    OK,
     expect.stringMatching(/^400 sms_provider: Invalid option/),
   ]);
+  const sms = await ask(emulator, ['POST', '/api/v0/tfa/sms/'], {});
+  expect(sms.body['error']).toBe('email_not_verified');
+  const authorize = { tfa_method: 'totp' };
+  expect(await ask(emulator, ['POST', '/api/v0/tfa/authorize-new-method/'], authorize)).toMatchObject({
+    status: 503,
+  });
   const [{ backup_codes: codes }] = (await answers('GET /users/1/backup-codes')) as [
     { backup_codes: string[] },
   ];

@@ -35,10 +35,16 @@ const cases: Case[] = [];
 
 type Details = Omit<Case, 'operation' | 'code' | 'provoke'>;
 
-function add(operation: OperationId, code: ErrorCode, provoke: Case['provoke'], details: Details = {}): void {
+function add(
+  operation: OperationId,
+  code: ErrorCode,
+  ...rest: [Case['provoke']] | [Details, Case['provoke']]
+): void {
+  const [details, provoke] = rest.length === 1 ? [{}, rest[0]] : rest;
   cases.push({ operation, code, provoke, ...details });
 }
 
+const NO_KEY = { status: 401 };
 /** One wrong code more than a method stands. */
 const LOCKED = { fail_count: 6, locked_until: (NOON + LOCKOUT_MS) / 1000 };
 
@@ -52,7 +58,7 @@ for (const operation of TFA_OPERATIONS) {
   add(operation, 'team_user_forbidden', (lab) => lab.call(operation, { ...input }, 'team'));
   add(operation, 'invalid_key', (lab) => lab.call(operation, { ...input }, 'nobody'));
   if (!operationOf(operation).verification.secretAlone) {
-    add(operation, 'missing_auth_value', (lab) => lab.call(operation, { ...input }, null), { status: 401 });
+    add(operation, 'missing_auth_value', NO_KEY, (lab) => lab.call(operation, { ...input }, null));
   }
   if (operationOf(operation).body) {
     add(operation, 'bad_request', (lab) => lab.call(operation, { ...input, unheard_of: 1 }));
@@ -87,16 +93,11 @@ for (const operation of ['tfa.login', 'tfa.remove', 'tfa.regenerateBackupCodes']
   const failed = operation === 'tfa.login' ? '2fa_login_failed' : '2fa_verification_failed';
   // Of the two codes one says how often, and until when (§7).
   const counted = operation === 'tfa.login' ? {} : { fields: { fail_count: 1, locked_until: null } };
-  add(operation, failed, (lab) => verify(lab, { tfa_method: 'totp', code: wrong(lab.totp(1)) }), counted);
-  add(
-    operation,
-    'tfa_locked',
-    (lab) => {
-      failOften(lab);
-      return verify(lab, { tfa_method: 'totp', code: lab.totp(1) });
-    },
-    { fields: LOCKED },
-  );
+  add(operation, failed, counted, (lab) => verify(lab, { tfa_method: 'totp', code: wrong(lab.totp(1)) }));
+  add(operation, 'tfa_locked', { fields: LOCKED }, (lab) => {
+    failOften(lab);
+    return verify(lab, { tfa_method: 'totp', code: lab.totp(1) });
+  });
   add(operation, 'tfa_method_not_configured', (lab) =>
     verify(lab, { tfa_method: 'totp', code: '123456' }, 'broken'),
   );
@@ -106,9 +107,7 @@ for (const operation of ['tfa.login', 'tfa.remove', 'tfa.regenerateBackupCodes']
   }
 }
 
-add('tfa.login', 'missing_auth_value', (lab) => lab.call('tfa.login', { code: '123456' }, null), {
-  status: 401,
-});
+add('tfa.login', 'missing_auth_value', NO_KEY, (lab) => lab.call('tfa.login', { code: '123456' }, null));
 add('tfa.login', '2fa_login_failed', (lab) =>
   lab.call('tfa.login', { code: '123456', secret: 'any' }, 'fresh'),
 );
@@ -164,15 +163,10 @@ for (const operation of SMS_OPERATIONS) {
   add(operation, 'sms_fraud_detected', (lab) => ask(lab, () => lab.tfa.setUser(1, { sms_fraud: true })));
   add(operation, 'invalid_tfa_method', (lab) => ask(lab, undefined, { tfa_method_id: 1 }));
   add(operation, 'not_found', (lab) => ask(lab, undefined, { tfa_method_id: 999 }));
-  add(
-    operation,
-    'sms_rate_limited',
-    (lab) => {
-      if (!isResend) lab.ok('tfa.sendSms', { phone_number: NEW_PHONE });
-      return ask(lab);
-    },
-    { settings: { smsPerWindow: 1 } },
-  );
+  add(operation, 'sms_rate_limited', { settings: { smsPerWindow: 1 } }, (lab) => {
+    if (!isResend) lab.ok('tfa.sendSms', { phone_number: NEW_PHONE });
+    return ask(lab);
+  });
   add(operation, 'missing_phone_number', (lab) => {
     const key = 'sms-without-phone';
     if (!isResend) return ask(lab, undefined, isAuthorization ? {} : { tfa_method_id: 110 }, key);
@@ -181,7 +175,7 @@ for (const operation of SMS_OPERATIONS) {
   });
   if (isAuthorization) continue;
 
-  add(operation, 'missing_auth_value', (lab) => lab.call(operation, {}, null), { status: 401 });
+  add(operation, 'missing_auth_value', NO_KEY, (lab) => lab.call(operation, {}, null));
   add(operation, 'phone_number_mismatch', (lab) =>
     ask(lab, undefined, { tfa_method_id: 2, phone_number: NEW_PHONE }),
   );
@@ -191,17 +185,12 @@ for (const operation of SMS_OPERATIONS) {
     lab.advance(CHALLENGE_MS);
     return lab.call(operation, { secret }, null);
   });
-  add(
-    operation,
-    'preauth_phone_cap',
-    (lab) => {
-      const first = { secret: lab.tfa.startLogin(1).tfa_secret };
-      lab.ok('tfa.sendSms', first, null);
-      const next = isResend ? first : { secret: lab.tfa.startLogin(1).tfa_secret };
-      return lab.call(operation, next, null);
-    },
-    { settings: { phoneCap: 1 } },
-  );
+  add(operation, 'preauth_phone_cap', { settings: { phoneCap: 1 } }, (lab) => {
+    const first = { secret: lab.tfa.startLogin(1).tfa_secret };
+    lab.ok('tfa.sendSms', first, null);
+    const next = isResend ? first : { secret: lab.tfa.startLogin(1).tfa_secret };
+    return lab.call(operation, next, null);
+  });
 }
 
 for (const operation of ['tfa.sendSms', 'tfa.test'] as const) {
@@ -215,6 +204,10 @@ for (const operation of ['tfa.sendSms', 'tfa.test'] as const) {
   );
 }
 for (const operation of ['tfa.resendSms', 'tfa.resend'] as const) {
+  add(operation, 'phone_number_mismatch', (lab) => {
+    lab.ok('tfa.sendSms', { tfa_method_id: 90 }, 'twins');
+    return lab.call(operation, { tfa_method_id: 91 }, 'twins');
+  });
   add(operation, 'no_challenge_found', (lab) => lab.call(operation));
   add(operation, 'no_challenge_found', (lab) => {
     lab.ok('tfa.sendSms');
@@ -228,7 +221,7 @@ for (const operation of ['tfa.resendSms', 'tfa.resend'] as const) {
 // The exemption of admins is for tfa/sms/ and tfa/sms/resend/ alone (§5.6).
 add('tfa.test', 'email_not_verified', (lab) => lab.call('tfa.test', {}, 'admin'));
 
-add('tfa.sendEmail', 'missing_auth_value', (lab) => lab.call('tfa.sendEmail', {}, null), { status: 401 });
+add('tfa.sendEmail', 'missing_auth_value', NO_KEY, (lab) => lab.call('tfa.sendEmail', {}, null));
 add('tfa.sendEmail', 'email_not_verified', (lab) => lab.call('tfa.sendEmail', {}, 'unverified'));
 add('tfa.sendEmail', 'email_not_verified', (lab) => lab.call('tfa.sendEmail', {}, 'admin'));
 add('tfa.sendEmail', 'missing_email', (lab) => lab.call('tfa.sendEmail', {}, 'no-email'));
@@ -246,15 +239,10 @@ add(BEGIN, 'invalid_backup_code', (lab) => lab.call(BEGIN, { backup_code: 'AAAA-
 add(BEGIN, 'invalid_tfa_method', (lab) => lab.call(BEGIN, { tfa_method: 'sms' }, 'broken'));
 add(BEGIN, 'bad_request', (lab) => lab.call(BEGIN, {}));
 add(BEGIN, 'bad_request', (lab) => lab.call(BEGIN, { tfa_method: 'totp' }, 'twins'));
-add(
-  BEGIN,
-  'tfa_locked',
-  (lab) => {
-    failOften(lab);
-    return lab.call(BEGIN, { tfa_method: 'totp' });
-  },
-  { fields: LOCKED },
-);
+add(BEGIN, 'tfa_locked', { fields: LOCKED }, (lab) => {
+  failOften(lab);
+  return lab.call(BEGIN, { tfa_method: 'totp' });
+});
 add(BEGIN, 'tfa_method_not_configured', (lab) => lab.call(BEGIN, { tfa_method: 'totp' }, 'broken'));
 add(BEGIN, 'challenge_creation_failed', (lab) => {
   lab.tfa.set({ store: 'read only' });
@@ -264,15 +252,10 @@ add(BEGIN, 'service_unavailable', (lab) => {
   lab.tfa.set({ store: 'down' });
   return lab.call(BEGIN, { tfa_method: 'totp' });
 });
-add(
-  BEGIN,
-  'preauth_phone_cap',
-  (lab) => {
-    lab.ok(BEGIN, { tfa_method: 'sms' });
-    return lab.call(BEGIN, { tfa_method: 'sms' });
-  },
-  { settings: { phoneCap: 1 } },
-);
+add(BEGIN, 'preauth_phone_cap', { settings: { phoneCap: 1 } }, (lab) => {
+  lab.ok(BEGIN, { tfa_method: 'sms' });
+  return lab.call(BEGIN, { tfa_method: 'sms' });
+});
 
 const STEP_2 = 'tfa.confirmAuthorization';
 const byApp = (lab: Lab) => ({
@@ -293,11 +276,8 @@ add(STEP_2, '2fa_expired', (lab) => {
   lab.advance(CHALLENGE_MS);
   return lab.call(STEP_2, proof);
 });
-add(
-  STEP_2,
-  '2fa_verification_failed',
-  (lab) => lab.call(STEP_2, { ...byApp(lab), code: wrong(lab.totp(1)) }),
-  { fields: { fail_count: 1, locked_until: null } },
+add(STEP_2, '2fa_verification_failed', { fields: { fail_count: 1, locked_until: null } }, (lab) =>
+  lab.call(STEP_2, { ...byApp(lab), code: wrong(lab.totp(1)) }),
 );
 add(STEP_2, '2fa_verification_failed', (lab) => {
   const { secret, code } = lab.sent(BEGIN, { tfa_method: 'email' });
@@ -308,16 +288,11 @@ add(STEP_2, 'no_challenge_found', (lab) => {
   for (let time = 0; time < 6; time += 1) lab.call(STEP_2, { secret, code: wrong(code) });
   return lab.call(STEP_2, { secret, code });
 });
-add(
-  STEP_2,
-  'tfa_locked',
-  (lab) => {
-    const proof = byApp(lab);
-    failOften(lab);
-    return lab.call(STEP_2, proof);
-  },
-  { fields: LOCKED },
-);
+add(STEP_2, 'tfa_locked', { fields: LOCKED }, (lab) => {
+  const proof = byApp(lab);
+  failOften(lab);
+  return lab.call(STEP_2, proof);
+});
 add(STEP_2, 'tfa_method_not_configured', (lab) => {
   const proof = byApp(lab);
   lab.tfa.setTotpSecret(1, null);

@@ -113,7 +113,8 @@ describe('a batch that is refused', () => {
     await expect(sink.write(batch, NEVER)).rejects.toThrow(SinkBusy);
     receiver.requests.length = 0;
     refuse(...bad);
-    expect(await sink.write(batch, NEVER)).toMatchObject({ rejected });
+    const told = rejected === 0 ? {} : { message: 'the receiver answered 400: cannot parse' };
+    expect(await sink.write(batch, NEVER)).toEqual({ rejected, ...told });
     expect(sizes()).toEqual(pieces);
   });
 
@@ -198,6 +199,16 @@ describe('an answer by its status', () => {
     expect(advice).toBe(meaning === 'time' ? undefined : CHECK);
     expect(actor).toBe(meaning === 'time' ? 'service' : 'user');
     expect(message).toBe(`the receiver answered ${status}${meaning === 'time' ? '' : `; ${CHECK}`}`);
+  });
+
+  test('says how long to wait for it, where it does', () => {
+    const asks = { ...answer(429), headers: { 'retry-after': '7' } };
+    expect([busy(asks).retryAfterMs, busy(answer(429)).retryAfterMs]).toEqual([7_000, undefined]);
+  });
+
+  test.each(['null', '{', ''])('200 is taken, though nobody can read %j', (body) => {
+    for (const type of ['application/json', 'text/plain'])
+      expect(acceptanceOf(answer(200, type, body), 3)).toEqual({ rejected: 0 });
   });
 });
 
