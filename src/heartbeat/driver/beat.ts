@@ -82,12 +82,13 @@ function failureLabel(error: unknown): ErrorLabel {
   return error instanceof TransportError ? TRANSPORT[error.reason].label : 'unknown';
 }
 
-function labelOfRefusal({ code, status, meaning }: ApiError): ErrorLabel {
+function labelOfRefusal({ code, status, meaning, errorCode }: ApiError): ErrorLabel {
   if (code !== 'api_error') return code;
-  if (status === 401 || status === 403) return 'unauthorized';
+  // Also what a permission is missing for. Without a code it is a page of a firewall.
+  if (status === 401 || (status === 403 && errorCode !== undefined)) return 'unauthorized';
   if (meaning === 'not-found') return 'not-found';
-  // Not the service's own words: a gateway that lost its route, or a page.
-  if (status === 404) return 'unreadable';
+  // Not the service's own words: a firewall, or a gateway that lost its route.
+  if (status === 403 || status === 404) return 'unreadable';
   if (status >= 500) return 'server-error';
   if (status >= 400) return 'status';
   if (status >= 300) return 'redirect';

@@ -75,6 +75,7 @@ test.each<[status: number, body: string, outcome: object, headers?: Record<strin
   [404, '{"message":"no Route matched with those values"}', failed('unreadable')],
   [404, '<html>not here</html>', failed('unreadable')],
   [403, '{"error":"forbidden","msg":"no"}', { type: 'unauthorized' }],
+  [403, '<html>403 Forbidden</html>', failed('unreadable')],
   [401, '', { type: 'unauthorized' }],
   [301, '', failed('redirect'), { location: '/elsewhere' }],
   [400, 'The plain HTTP request was sent to HTTPS port', failed('status')],
