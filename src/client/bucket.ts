@@ -12,7 +12,7 @@ const PROOF = 4;
 export const SHORTEST_SPACING_MS = 10;
 export const LONGEST_SPACING_MS = 60_000;
 /** The network brings requests nearer to each other. */
-const MARGIN = 1.02;
+export const MARGIN = 1.02;
 const GROWTH = 1.5;
 const SHRINK = 0.9;
 /** The search stays this far above a spacing that was refused, and doubts it by this factor a minute. */
