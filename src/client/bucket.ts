@@ -36,11 +36,13 @@ export class Bucket {
   /** The longest spacing that was kept and refused, and when. */
   tooShort = 0;
   tooShortAt = -Infinity;
-  widest = LONGEST_SPACING_MS;
+  /** No longer spacing is searched for. */
+  widest: number;
   refusals = 0;
 
-  constructor(given = 0) {
+  constructor(given = 0, widest = LONGEST_SPACING_MS) {
     this.given = given;
+    this.widest = widest;
   }
 
   accept(at: number, now: number): void {

@@ -209,7 +209,9 @@ export class RateLimiter {
 
   forget(): void {
     this.#generation += 1;
-    this.#operations.clear();
+    // What the deployments need does not change with the key.
+    for (const [operation, { given, widest }] of this.#operations)
+      this.#operations.set(operation, new Bucket(given, widest));
     this.#shown.clear();
     this.#key = new KeyBucket();
     this.#background = new Background();

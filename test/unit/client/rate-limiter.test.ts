@@ -275,6 +275,9 @@ describe('a spacing', () => {
     known.limiter.setWidest(HEARTBEAT, 700);
     known.proven(HEARTBEAT);
     expect(known.limiter.spacing(HEARTBEAT)).toBe(2_550);
+    guessed.limiter.forget();
+    guessed.proven(HEARTBEAT);
+    expect(guessed.limiter.spacing(HEARTBEAT)).toBe(700);
   });
 
   test.each([
