@@ -1,4 +1,5 @@
 /** One heartbeat over the client, how its end looks to the engine, and what went wrong in words. */
+import { ADVICE_BY_WORDS } from '../../contract/errors.ts';
 import type { ClientOf } from '../../client/caller.ts';
 import type { Peer } from '../../client/transport/transport.ts';
 import {
@@ -65,9 +66,10 @@ export function outcomeOf(error: unknown): AttemptOutcome {
         ...(thresholdMs !== undefined && { thresholdMs }),
       };
     }
-    case 'unauthorized':
     case 'not-found':
       return { type: reason };
+    case 'unauthorized':
+      return { type: reason, why: describeFailure(error) };
     default:
       return { type: 'failed', reason, why: describeFailure(error) };
   }
@@ -110,7 +112,9 @@ const NO_ROUTE = 'there is no such route at this address; check PILOTLIGHT_BASE_
 function wordsOf(error: unknown): string {
   const label = failureLabel(error);
   const isNoRoute = error instanceof ApiError && error.status === 404 && label === 'unreadable';
-  return isNoRoute ? NO_ROUTE : FAILURE_WORDS[label];
+  if (isNoRoute) return NO_ROUTE;
+  const known = error instanceof ApiError && ADVICE_BY_WORDS.find(({ says }) => says.test(error.said));
+  return known ? `${FAILURE_WORDS[label]}: ${known.advice}` : FAILURE_WORDS[label];
 }
 
 /** `reason`: the label of a failure, the kind of a broken connection, or a text. */
