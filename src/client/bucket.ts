@@ -12,7 +12,7 @@ const PROOF = 4;
 export const SHORTEST_SPACING_MS = 10;
 export const LONGEST_SPACING_MS = 60_000;
 /** The network brings requests nearer to each other. */
-const MARGIN = 1.02;
+export const MARGIN = 1.02;
 const GROWTH = 1.5;
 const SHRINK = 0.9;
 /** The search stays this far above a spacing that was refused, and doubts it by this factor a minute. */
@@ -36,11 +36,13 @@ export class Bucket {
   /** The longest spacing that was kept and refused, and when. */
   tooShort = 0;
   tooShortAt = -Infinity;
-  widest = LONGEST_SPACING_MS;
+  /** No longer spacing is searched for. */
+  widest: number;
   refusals = 0;
 
-  constructor(given = 0) {
+  constructor(given = 0, widest = LONGEST_SPACING_MS) {
     this.given = given;
+    this.widest = widest;
   }
 
   accept(at: number, now: number): void {

@@ -16,7 +16,14 @@
  * - Headers are a hint: if they say that nothing is left, the background waits for at most 5 s.
  */
 import type { RateLimit } from '../wire/rate-limit.ts';
-import { Bucket, FIRST_WAIT_MS, LONGEST_SPACING_MS, MEMORY_MS, SHORTEST_SPACING_MS } from './bucket.ts';
+import {
+  Bucket,
+  FIRST_WAIT_MS,
+  LONGEST_SPACING_MS,
+  MARGIN,
+  MEMORY_MS,
+  SHORTEST_SPACING_MS,
+} from './bucket.ts';
 
 export interface RateAnswer {
   readonly throttled: boolean;
@@ -115,9 +122,13 @@ export class RateLimiter {
     return this.#operations.get(operation)?.spacing ?? 0;
   }
 
-  /** No longer spacing is searched for: with it some heartbeats would come too late. */
+  /**
+   * No longer spacing is searched for: with it some heartbeats would come too late. But a shorter one than the
+   * service's own would have each second heartbeat refused, which costs a turn.
+   */
   setWidest(operation: string, ms: number): void {
-    this.#bucketOf(operation).widest = ms;
+    const bucket = this.#bucketOf(operation);
+    bucket.widest = Math.max(ms, bucket.given * MARGIN);
   }
 
   /**
@@ -198,7 +209,9 @@ export class RateLimiter {
 
   forget(): void {
     this.#generation += 1;
-    this.#operations.clear();
+    // What the deployments need does not change with the key.
+    for (const [operation, { given, widest }] of this.#operations)
+      this.#operations.set(operation, new Bucket(given, widest));
     this.#shown.clear();
     this.#key = new KeyBucket();
     this.#background = new Background();
@@ -280,6 +293,8 @@ export class RateLimiter {
     // The named time was waited out and was not enough: others empty the key's bucket, or refusals do.
     const isTwice = isKeys && bucket.refusals > 1 && namedMs !== undefined;
     bucket.closedUntil = Math.max(bucket.closedUntil, now + (isTwice ? 2 * waitMs : waitMs) + jitter);
+    // The service knows when there is a token. A spacing that was searched may be too long.
+    if (bucket.named === 0 && retryAfterMs !== undefined) bucket.lastAt = -Infinity;
     if (departure.early)
       this.#noEarlyUntil = bucket.spacing > 0 ? now + LONGEST_SPACING_MS : bucket.closedUntil;
     if (isKeys) this.#closeKey(departure, now + waitMs + jitter, now);

@@ -56,10 +56,14 @@ function plan(random: Random, factor: number): Plan {
 
 type Load = readonly [count: number, threshold: number];
 
-/** N and θ, ms, with a TTL of 60 s: 1.5 θ for each, as the estimate may be, is at most 0.98 of the time. */
+/**
+ * N and θ, ms, with a TTL of 60 s: 1.5 θ for each, as the estimate may be, is at most 0.98 of the time; θ alone if it is
+ * the contract's.
+ */
 const UNNAMED: readonly [Load, ...Load[]] = [
   [3, 2000],
   [10, 2000],
+  [23, 2000],
   [20, 1500],
   [10, 3000],
   [6, 5000],

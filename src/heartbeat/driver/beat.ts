@@ -1,4 +1,5 @@
 /** One heartbeat over the client, how its end looks to the engine, and what went wrong in words. */
+import { ADVICE_BY_WORDS } from '../../contract/errors.ts';
 import type { ClientOf } from '../../client/caller.ts';
 import type { Peer } from '../../client/transport/transport.ts';
 import {
@@ -65,9 +66,10 @@ export function outcomeOf(error: unknown): AttemptOutcome {
         ...(thresholdMs !== undefined && { thresholdMs }),
       };
     }
-    case 'unauthorized':
     case 'not-found':
       return { type: reason };
+    case 'unauthorized':
+      return { type: reason, why: describeFailure(error) };
     default:
       return { type: 'failed', reason, why: describeFailure(error) };
   }
@@ -82,12 +84,13 @@ function failureLabel(error: unknown): ErrorLabel {
   return error instanceof TransportError ? TRANSPORT[error.reason].label : 'unknown';
 }
 
-function labelOfRefusal({ code, status, meaning }: ApiError): ErrorLabel {
+function labelOfRefusal({ code, status, meaning, errorCode }: ApiError): ErrorLabel {
   if (code !== 'api_error') return code;
-  if (status === 401 || status === 403) return 'unauthorized';
+  // Also what a permission is missing for. Without a code it is a page of a firewall.
+  if (status === 401 || (status === 403 && errorCode !== undefined)) return 'unauthorized';
   if (meaning === 'not-found') return 'not-found';
-  // Not the service's own words: a gateway that lost its route, or a page.
-  if (status === 404) return 'unreadable';
+  // Not the service's own words: a firewall, or a gateway that lost its route.
+  if (status === 403 || status === 404) return 'unreadable';
   if (status >= 500) return 'server-error';
   if (status >= 400) return 'status';
   if (status >= 300) return 'redirect';
@@ -108,8 +111,10 @@ const NO_ROUTE = 'there is no such route at this address; check PILOTLIGHT_BASE_
 
 function wordsOf(error: unknown): string {
   const label = failureLabel(error);
-  // Of refusals, only a 404 that the service did not write is unreadable.
-  return error instanceof ApiError && label === 'unreadable' ? NO_ROUTE : FAILURE_WORDS[label];
+  const isNoRoute = error instanceof ApiError && error.status === 404 && label === 'unreadable';
+  if (isNoRoute) return NO_ROUTE;
+  const known = error instanceof ApiError && ADVICE_BY_WORDS.find(({ says }) => says.test(error.said));
+  return known ? `${FAILURE_WORDS[label]}: ${known.advice}` : FAILURE_WORDS[label];
 }
 
 /** `reason`: the label of a failure, the kind of a broken connection, or a text. */

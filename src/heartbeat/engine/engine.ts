@@ -204,7 +204,7 @@ function conclude(draft: Draft, id: number, outcome: AttemptOutcome): void {
   if (outcome.type === 'accepted') return accept(draft, attempt);
 
   const stale = outcome.type === 'unauthorized' && attempt.keyGeneration < beat.keyGeneration;
-  const why = outcome.type === 'failed' ? outcome.why : undefined;
+  const why = 'why' in outcome && !stale ? outcome.why : undefined;
   const label = 'reason' in outcome ? outcome.reason : outcome.type;
   const reason = stale ? 'stale-key' : label;
   notify(draft, { type: 'failed', attempt: id, reason, ...(why !== undefined && { why }) });

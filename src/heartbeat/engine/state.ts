@@ -186,7 +186,7 @@ export type AttemptOutcome =
   | { readonly type: 'failed'; readonly reason: FailureReason; readonly why?: string }
   | { readonly type: 'throttled'; readonly retryAfterMs?: number; readonly thresholdMs?: number }
   /** 401, 403, and the 404 "Session expired. Please log in again.". `no-key`: nothing was sent. */
-  | { readonly type: 'unauthorized'; readonly reason?: 'no-key' }
+  | { readonly type: 'unauthorized'; readonly reason?: 'no-key'; readonly why?: string }
   | NotFound;
 
 /** 404 in the service's own words. Any other 404, such as a proxy's page, is `failed`. */

@@ -48,6 +48,10 @@ async function beat(given: Answer): Promise<{ outcome: AttemptOutcome; connected
 }
 
 /** The address is always named. */
+const UNAUTHORIZED = {
+  type: 'unauthorized',
+  why: expect.stringMatching(/^the service refuses the API key \(status 40[134], 127/) as string,
+};
 const failed = (reason: string) => ({
   type: 'failed',
   reason,
@@ -69,9 +73,15 @@ test.each<[status: number, body: string, outcome: object, headers?: Record<strin
     '{"success":false,"error":"not_found","msg":"no deployment 42"}',
     { type: 'not-found', address: '127.0.0.1', addresses: 1 },
   ],
-  [404, '{"msg":"Session expired. Please log in again."}', { type: 'unauthorized' }],
+  [404, '{"msg":"Session expired. Please log in again."}', UNAUTHORIZED],
   [404, '<html>not here</html>', failed('unreadable')],
-  [401, '', { type: 'unauthorized' }],
+  [403, '<html>403 Forbidden</html>', failed('unreadable')],
+  [401, '', UNAUTHORIZED],
+  [
+    401,
+    '{"error":"auth_error","msg":"Your key lacks proper privileges. This requires you to have logged in using Two Factor"}',
+    { type: 'unauthorized', why: expect.stringContaining('create a new key there (status 401') as string },
+  ],
   [301, '', failed('redirect'), { location: '/elsewhere' }],
 ])('%i %s', async (status, body, outcome, headers) => {
   expect(await beat({ status, body, ...(headers && { headers }) })).toEqual({ outcome, connected: 1 });

@@ -91,7 +91,8 @@ function longestGap(emulator: Emulator): number {
     const files = join(folder.path, 'files');
     mkdirSync(files);
     await using emulator = await startService();
-    writeFileSync(join(files, 'key'), emulator.apiKey);
+    const { apiKey } = emulator;
+    writeFileSync(join(files, 'key'), apiKey);
     await using program = await startDaemonProcess({
       API_KEY_FILE: join(files, 'key'),
       BASE_URL: emulator.url,
@@ -99,8 +100,9 @@ function longestGap(emulator: Emulator): number {
     });
     await until(() => emulator.deployments.get(42).beats > 0);
     await using _hanging = await hang(files);
-    await emulator.faults.add({ kind: 'status', status: 403, forMs: 6_000 });
+    emulator.apiKeys.reset('default', 'another');
     await program.seen(/did not answer within 4 s/);
+    emulator.apiKeys.reset('default', apiKey);
     const { beats } = emulator.deployments.get(42);
     await until(() => emulator.deployments.get(42).beats > beats + 1);
     expect(emulator.deployments.get(42).lapses).toBe(0);

@@ -262,7 +262,7 @@ describe('a spacing', () => {
     expect(key.limiter.opensAt(HEARTBEAT)).toBe(62_000 + 1_530);
   });
 
-  test('is not longer than what leaves each deployment its turn, unless it is named', () => {
+  test('is not longer than what leaves each deployment its turn, unless the service or the contract names it', () => {
     const guessed = new Key();
     guessed.limiter.setWidest(HEARTBEAT, 700);
     guessed.proven(HEARTBEAT);
@@ -271,6 +271,22 @@ describe('a spacing', () => {
     named.limiter.setWidest(HEARTBEAT, 700);
     named.proven(HEARTBEAT, { thresholdMs: 3_000 });
     expect(named.limiter.spacing(HEARTBEAT)).toBe(3_060);
+    const known = new Key(CONTRACT);
+    known.limiter.setWidest(HEARTBEAT, 700);
+    known.proven(HEARTBEAT);
+    expect(known.limiter.spacing(HEARTBEAT)).toBe(2_550);
+    guessed.limiter.forget();
+    guessed.proven(HEARTBEAT);
+    expect(guessed.limiter.spacing(HEARTBEAT)).toBe(700);
+  });
+
+  test.each([
+    ['gives way to the time that a refusal names', {}, 62_000 + LATENCY + 1_000],
+    ['is kept all the same if a refusal named it', { thresholdMs: 3_000 }, 62_000 + 3_060],
+  ])('%s', (_what, says, opensAt) => {
+    const key = new Key().proven(HEARTBEAT, says);
+    key.refused(HEARTBEAT, 62_000, { retryAfterMs: 1_000 });
+    expect(key.limiter.opensAt(HEARTBEAT)).toBe(opensAt);
   });
 
   test('counts from the moment at which a slow request may have arrived, up to half of it', () => {

@@ -216,6 +216,11 @@ describe('a question without an answer is repeated for as long as it takes', () 
       status(404, { message: 'Session expired.' }),
       'the service refuses the API key (status 404)',
     ],
+    [
+      'a key of an account with a second factor',
+      status(401, { message: 'This action requires you to have logged in using Two Factor Authentication' }),
+      'the service refuses the API key: this key was made outside a session with two-factor authentication; log in with a second factor and create a new key there (status 401)',
+    ],
     ['a 503', status(503), 'the service failed (status 503)'],
     ['429 after 429', status(429), 'the service limits the rate of requests (status 429)'],
     ['silence', 'hang', 'no answer in time'],

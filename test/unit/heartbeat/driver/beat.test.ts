@@ -38,7 +38,7 @@ describe('a refusal', () => {
     [399, { type: 'failed', reason: 'redirect' }],
     [400, { type: 'failed', reason: 'status' }],
     [401, { type: 'unauthorized' }],
-    [403, { type: 'unauthorized' }],
+    [403, { type: 'failed', reason: 'unreadable' }],
     [404, { type: 'failed', reason: 'unreadable' }],
     [499, { type: 'failed', reason: 'status' }],
     [500, { type: 'failed', reason: 'server-error' }],
