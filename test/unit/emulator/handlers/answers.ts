@@ -154,7 +154,7 @@ export const ANSWERS: readonly (readonly [request: string, body: unknown])[] = [
     },
   ],
   [
-    'emulator-team-key: POST /api/v0/team/roles/ {"name":"r","permissions":{}}',
+    'emulator-team-key: POST /api/v0/team/roles/ {"name":"r","permissions":{"api":{"user_read":{}}}}',
     { success: true, msg: 'Role r created' },
   ],
   [
