@@ -10,7 +10,8 @@ export interface Answer {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-const JSON_TYPE = 'application/json; charset=utf-8';
+/** Without a charset: a client of the service compares the whole header. */
+const JSON_TYPE = 'application/json';
 
 /** `reason` becomes the header `x-emulator-reason`. */
 export function jsonAnswer(status: number, body: unknown, reason?: string): Answer {

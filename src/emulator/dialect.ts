@@ -88,9 +88,9 @@ export const publicDialect: Dialect = {
   refusal(operation, refused, call) {
     const { fields, reason } = refused;
     const { status, code, message } = publicRefusal(refused, call);
-    // The serverless address reports its errors as a bare JSON string with status 200.
+    // The serverless address reports its errors with status 200; those of logs are a bare JSON string.
     if (operation?.base === 'serverless' && (status === 400 || status === 404))
-      return jsonAnswer(200, message, reason);
+      return jsonAnswer(200, call.target?.id.endsWith('.logs') ? message : { error_msg: message }, reason);
     const asks = call.target?.id === 'instances.create' || call.target?.id === 'instances.createByPost';
     const ask = asks ? { ask_id: Number(call.params['offer_id']) } : {};
     return jsonAnswer(status, { success: false, error: code, msg: message, ...fields, ...ask }, reason);

@@ -121,7 +121,8 @@ function createSender(now: () => number): Send {
     }
     reply.code(status).header('content-type', contentType).header('date', shown.text);
     if (headers) reply.headers(headers);
-    reply.send(text);
+    // As bytes, since Fastify adds a charset to the type of a text.
+    reply.send(Buffer.from(text));
   };
 }
 

@@ -40,9 +40,7 @@ export const teamOperations = {
     description: 'The current team is the one in whose context the key acts; names are unique within it.',
     body: z.strictObject({
       name: z.string().min(1).describe('role name'),
-      permissions: z
-        .record(z.string(), z.boolean())
-        .describe('permission flags; an empty object is accepted'),
+      permissions: permissions.describe('permission flags; an empty object is accepted'),
     }),
     response: z.looseObject({ msg: z.string().optional() }),
     errors: ['team_required', 'duplicate_role'],

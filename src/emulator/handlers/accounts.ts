@@ -294,14 +294,16 @@ function chargeOf(
   const start = Math.max(first.dayMs, createdMs) / 1000;
   const end = Math.min(last.dayMs + DAY_MS, usage.untilMs) / 1000;
   const span = { start, end };
-  const source = `instance-${id}`;
-  const part = (kind: 'gpu' | 'disk') => ({ type: kind, source, ...span, amount: rounded(cost[kind]) });
+  const shared = { description: `${hardware.num_gpus}x ${hardware.gpu_name}`, ...span };
+  // Clients of the service need all fields of a part, too; with a source, it would be shown as an instance.
+  const part = (kind: 'gpu' | 'disk') => {
+    return { type: kind, source: null, ...shared, amount: rounded(cost[kind]), items: [] };
+  };
   return [
     {
       type: 'instance',
-      source,
-      description: `${hardware.num_gpus}x ${hardware.gpu_name}`,
-      ...span,
+      source: `instance-${id}`,
+      ...shared,
       amount: rounded(cost.gpu + cost.disk),
       metadata: { endpoint_id: endpointId, workergroup_id: groupId },
       items: [part('gpu'), part('disk')],

@@ -79,8 +79,9 @@ export const workerGroupHandlers: HandlersOf<'workergroups'> = {
   'workergroups.updateWorkers': ({ workergroup_id: id, cancel_update: cancels }, context) => {
     const { state, nowMs } = context;
     const workers = workersOf(state, ownGroup(id, context, 'not_found').id);
-    if (cancels) return { cancelled: cancelRoll(workers, nowMs).map((worker) => worker.id) };
-    return { workers_to_update: rollWorkers(state, workers, nowMs).map((worker) => worker.id) };
+    if (!cancels) return { workers_to_update: rollWorkers(state, workers, nowMs).length };
+    cancelRoll(workers, nowMs);
+    return { cancelled: true };
   },
 };
 

@@ -259,10 +259,12 @@ describe.each(['/api/v0/workergroups', '/api/v0/autojobs'])('at %s', (path) => {
   });
 });
 
-test('a rolling update passes over workers that are not ready, and needs a group', async () => {
-  const update = (id: number | string) => service.send('POST', '/update_workers/', { workergroup_id: id });
-  expect((await update('7')).body).toMatchObject({ workers_to_update: [501] });
-  expect(await update(99)).toMatchObject({ status: 200, body: 'no worker group 99' });
+test('a rolling update passes over workers that are not ready, can be stopped, and needs a group', async () => {
+  const update = (id: number | string, more?: object) =>
+    service.send('POST', '/update_workers/', { workergroup_id: id, ...more });
+  expect((await update('7')).body).toMatchObject({ workers_to_update: 1 });
+  expect((await update(7, { cancel_update: true })).body).toEqual({ success: true, cancelled: true });
+  expect(await update(99)).toMatchObject({ status: 200, body: { error_msg: 'no worker group 99' } });
 });
 
 test('a worker group of somebody else is neither shown nor changed', async () => {

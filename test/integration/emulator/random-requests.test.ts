@@ -130,14 +130,14 @@ async function expectDeclared(emulator: Emulator, operation: Operation, sent: Se
   const reason = String(answer.headers['x-emulator-reason']);
   const body = JSON.parse(text) as Record<string, unknown> | string;
   expect(answer.statusCode, reason).not.toBe(500);
-  // With this status, only the serverless address refuses by a string; elsewhere one is the answer itself.
   if (typeof body === 'object' && body['msg'] === 'No templates found') return;
-  if (answer.statusCode === 200 && (typeof body !== 'string' || operation.base !== 'serverless')) {
+  // Two shapes that carry no code. With this status, only the serverless address of the public dialect refuses so.
+  const isCodeless = typeof body === 'string' || 'error_msg' in body;
+  if (answer.statusCode === 200 && !(isCodeless && operation.base === 'serverless')) {
     expect(operation.response.safeParse(body).success, text).toBe(true);
     return;
   }
-  // Two shapes that carry no code: §7 for the serverless address, and that of the public dialect.
-  if (typeof body === 'string' || 'error_msg' in body) {
+  if (isCodeless) {
     expect(operation.base).toBe('serverless');
     return;
   }

@@ -149,9 +149,9 @@ export const groupWorkerOperations = {
       cancel_update: z.boolean().optional().describe('those whose turn has not come stay as they are'),
     }),
     response: z.looseObject({
-      workers_to_update: z.unknown().optional(),
-      cancelled: z.unknown().optional(),
+      workers_to_update: z.unknown().optional().describe('how many'),
+      cancelled: z.unknown().optional().describe('true'),
     }),
-    example: { input: { workergroup_id: 7 }, response: { success: true, workers_to_update: [501] } },
+    example: { input: { workergroup_id: 7 }, response: { success: true, workers_to_update: 1 } },
   },
 } as const satisfies OperationTable;

@@ -154,7 +154,7 @@ export const ANSWERS: readonly (readonly [request: string, body: unknown])[] = [
     },
   ],
   [
-    'emulator-team-key: POST /api/v0/team/roles/ {"name":"r","permissions":{}}',
+    'emulator-team-key: POST /api/v0/team/roles/ {"name":"r","permissions":{"api":{"user_read":{}}}}',
     { success: true, msg: 'Role r created' },
   ],
   [
@@ -169,7 +169,7 @@ export const ANSWERS: readonly (readonly [request: string, body: unknown])[] = [
       tfa_status: 'enabled',
     },
   ],
-  ['POST /route/ {"endpoint":"none","cost":1}', 'no endpoint none'],
+  ['POST /route/ {"endpoint":"none","cost":1}', { error_msg: 'no endpoint none' }],
   [
     'POST /get_endpoint_workers/ {"id":31}',
     [
@@ -187,7 +187,7 @@ export const ANSWERS: readonly (readonly [request: string, body: unknown])[] = [
       { ...WORKER, id: 502, status: 'created', url: '/_worker/502' },
     ],
   ],
-  ['POST /get_endpoint_workers/ {"id":9}', 'no endpoint group 9'],
+  ['POST /get_endpoint_workers/ {"id":9}', { error_msg: 'no endpoint group 9' }],
   ['POST /get_workergroup_logs/ {"id":1}', 'no worker group 1'],
   ['POST /get_endpoint_logs/ {"endpoint":"none"}', 'no endpoint none'],
   [

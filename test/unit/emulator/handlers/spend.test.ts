@@ -73,8 +73,8 @@ test('charges are what was used, by status and day, also of what is gone', () =>
       source: 'instance-502',
       amount: 4.2,
       items: [
-        { type: 'gpu', amount: 3.6 },
-        { type: 'disk', amount: 0.6 },
+        { type: 'gpu', source: null, amount: 3.6, description: '1x RTX 4090', items: [] },
+        { type: 'disk', source: null, amount: 0.6, description: '1x RTX 4090', items: [] },
       ],
     },
     { source: 'instance-501', amount: 15, metadata: { endpoint_id: 31, workergroup_id: 7 } },

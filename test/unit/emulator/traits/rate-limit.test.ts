@@ -204,10 +204,10 @@ describe('a 429', () => {
   const WORDS = 'API requests too frequent';
 
   test.each([
-    ['json', 'application/json; charset=utf-8', JSON.stringify(JSON_BODY)],
+    ['json', 'application/json', JSON.stringify(JSON_BODY)],
     ['plain', 'text/plain; charset=utf-8', WORDS],
-    ['detail', 'application/json; charset=utf-8', `{"detail":"${WORDS} endpoint threshold=4.0"}`],
-    ['error', 'application/json; charset=utf-8', `{"success":false,"error":"rate_limited","msg":"${WORDS}"}`],
+    ['detail', 'application/json', `{"detail":"${WORDS} endpoint threshold=4.0"}`],
+    ['error', 'application/json', `{"success":false,"error":"rate_limited","msg":"${WORDS}"}`],
   ] as const)('of the shape %s, with and without headers', async (shape, type, text) => {
     const other = shape === 'json' ? 'json_without_headers' : (`${shape}_with_headers` as const);
     for (const name of [shape, other] as const) {
