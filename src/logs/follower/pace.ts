@@ -198,7 +198,7 @@ export function canProbe({ lines, bytes }: Text): boolean {
   return lines.length > ENOUGH.lines || bytes > ENOUGH.bytes;
 }
 
-/** @returns undefined if the answer fits both units, as one of blank lines does, or one that is all there is. */
+/** @returns undefined if the answer fits both units, as one of blank lines or a whole log does. */
 export function unitOfProbe(text: Text): TailUnit | undefined {
   if (Math.min(text.bytes, text.length) > PROBE_TAIL + SLACK) return 'lines';
   return isFull(text, PROBE_TAIL, 'lines') || !isFull(text, PROBE_TAIL, 'bytes') ? undefined : 'bytes';
