@@ -25,7 +25,7 @@ export function batchOf(records: readonly LogRecord[]): Batch {
 
 export function progressAt(seq: number, lines: readonly string[] = [], from = 0): GroupProgress {
   const stream = { ...EMPTY_STREAM, window: windowOf(lines, from), endsLines: true };
-  return { epoch: 1, seq, time: seq, bytesPerLine: 10, linesPerSecond: 0, streams: { '': stream } };
+  return { epoch: 1, seq, time: seq, streams: { '': stream } };
 }
 
 export function windowOf(lines: readonly string[], from = 0): Window {

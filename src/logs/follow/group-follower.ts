@@ -146,14 +146,15 @@ export class GroupFollower {
   }
 
   view(): LogView {
-    const { source, begun, failures, progress, pace } = this.#state;
+    const { source, begun, failures, progress } = this.#state;
+    const rates = Object.values(progress.streams).map(({ rate }) => (rate && meanRate(rate)) ?? 0);
     return {
       source,
       state: failures > 0 ? 'failing' : begun ? 'following' : 'starting',
       ...(failures > 0 && { error: this.#error }),
       epoch: progress.epoch,
       seq: progress.seq,
-      linesPerSecond: meanRate(pace) ?? 0,
+      linesPerSecond: rates.reduce((sum, rate) => sum + rate, 0),
       lines: this.#lines,
       bytes: this.#bytes,
       gaps: { ...this.#gaps },

@@ -96,7 +96,7 @@ export function startLogPipeline(options: LogPipelineOptions) {
 }
 
 /** Logs can be slow: the vendor's own client waits 120 s. */
-const TIMEOUT_MS = 60_000;
+const TIMEOUT_MS = 120_000;
 
 export type LogClient = Pick<
   ClientOf<'workergroups.logs' | 'endpointGroups.logs'>,

@@ -5,13 +5,13 @@
 import { LIMITS } from '../../contract/limits.ts';
 import { backoffMs } from '../../time/backoff.ts';
 import { type Gap, type LogRecord, type LogSource, microsFormatter, originOf } from '../record.ts';
-import { lastState, readText, type Refusal, type TailAnswer, type Text } from '../answer.ts';
+import { bytesPerLine, lastState, readText, type Refusal, type TailAnswer, type Text } from '../answer.ts';
 import { isWaiting } from './last-line.ts';
 import {
   bytesToAsk,
   canProbe,
   contradicts,
-  FIRST_PACE,
+  FIRST_RATE,
   FIRST_TAIL,
   INTERVAL_MS,
   isFull,
@@ -19,15 +19,17 @@ import {
   limitAfterFailure,
   meanRate,
   MOST_BYTES,
-  paceAfter,
+  intervalAfter,
+  peakAfter,
   PROBE_TAIL,
   tailFor,
   unitOfProbe,
+  rateAfter,
   widerBytes,
   worthwhileMs,
   type Limit,
-  type Pace,
-  type Sample,
+  type Activity,
+  type Rate,
   type TailUnit,
 } from './pace.ts';
 import {
@@ -53,11 +55,7 @@ export interface GroupProgress {
   readonly began?: { readonly at: number; readonly levels: readonly string[] } | undefined;
   /** What `tail` counts; undefined until it is learned. */
   readonly unit?: TailUnit | undefined;
-  readonly linesPerSecond?: number | undefined;
-  readonly bytesPerLine: number;
   readonly limit?: Limit | undefined;
-  /** How deep late lines stood lately. */
-  readonly depth?: number | undefined;
   /** By level. */
   readonly streams: Readonly<Record<string, Stream>>;
 }
@@ -72,7 +70,9 @@ export interface GroupState {
   readonly begun: boolean;
   /** Goes before the next record. */
   readonly mark?: Gap | undefined;
-  readonly pace: Pace;
+  readonly intervalMs: number;
+  /** A fading peak. */
+  readonly roundTripMs: number;
   /** Unix milliseconds of the last answer that was taken. */
   readonly takenAt?: number | undefined;
   /** Unix milliseconds of the first poll. */
@@ -147,7 +147,6 @@ const YOUNG_MS = 300_000;
 const ASK_YOUNG_MS = 5_000;
 /** So often more is asked for before lines are given up. */
 const MOST_TRIES = 6;
-const USUAL_LINE = 100;
 /** Equal lines are told apart by a view of at most so many bytes, or so many long lines. */
 const MOST_FOR_DOUBT = 4 * FIRST_TAIL;
 const LINES_FOR_DOUBT = 16;
@@ -164,10 +163,11 @@ export function beginGroup(beginning: Beginning): GroupState {
     source,
     start,
     levels,
-    progress: progress ?? { epoch, seq: 0, time: 0, bytesPerLine: USUAL_LINE, streams: {} },
+    progress: progress ?? { epoch, seq: 0, time: 0, streams: {} },
     begun: progress !== undefined,
     mark,
-    pace: { ...FIRST_PACE, depth: progress?.depth ?? 0 },
+    intervalMs: INTERVAL_MS.risky,
+    roundTripMs: 0,
     isProbing: false,
     probeAt: 0,
     failures: 0,
@@ -215,10 +215,13 @@ function isBlank(body: string, known: Stream | undefined): boolean {
   return body === '' || (body.trim() === '' && (known?.window.hashes.length ?? 0) > 0);
 }
 
-/** While the unit is unknown, the service may count bytes. */
-function bytesPerUnit({ unit, bytesPerLine }: GroupProgress): number {
-  return unit === 'lines' ? bytesPerLine : 1;
+/** Of the level with the longest lines. While the unit is unknown, the service may count bytes. */
+function bytesPerUnit({ unit, streams }: GroupProgress): number {
+  const all = Object.values(streams).map((stream) => rateOf(stream).bytesPerLine);
+  return unit === 'lines' ? Math.max(1, ...all) : 1;
 }
+
+const rateOf = ({ rate = FIRST_RATE }: Stream): Rate => rate;
 
 /** Less tells too little. While the unit is unknown, these may be lines. */
 function leastBytes({ unit }: GroupProgress): number {
@@ -231,11 +234,15 @@ function units(progress: GroupProgress, bytes: number): number {
 
 /** @param delayMs From now. */
 function nextPoll(state: GroupState, now: number, delayMs: number): NextPoll {
-  const { progress, pace, takenAt, failures } = state;
-  const { unit, limit, bytesPerLine } = progress;
+  const { progress, roundTripMs, takenAt, failures } = state;
+  const { unit, limit, streams } = progress;
   const isMeasured = unit !== undefined && takenAt !== undefined && now >= takenAt;
-  const usual = isMeasured ? tailFor(pace, now - takenAt + delayMs, unit, bytesPerLine) : FIRST_TAIL;
-  const wanted = Math.max(usual, state.wantedTail);
+  const spanMs = isMeasured ? now - takenAt + delayMs + roundTripMs : 0;
+  // One tail is for all levels: what the one needs that grows most.
+  const usual = isMeasured
+    ? Object.values(streams).map((one) => tailFor(rateOf(one), spanMs, unit))
+    : [FIRST_TAIL];
+  const wanted = Math.max(state.wantedTail, ...usual);
   const sizes = { limit, failures, least: leastBytes(progress) };
   const bytes = bytesToAsk(wanted * bytesPerUnit(progress), sizes, now + delayMs);
   return { tail: Math.min(wanted, units(progress, bytes)), delayMs };
@@ -269,26 +276,26 @@ function refused(state: GroupState, result: PollResult, refusal: Refusal): Step 
 
 /** The answer to the short question: nothing is taken from it. */
 function probed(state: GroupState, { now }: PollResult, texts: Texts): Step {
-  const found = texts.map(([, text]) => unitOfProbe(text)).find((unit) => unit !== undefined);
-  const { limit: _, ...rest } = state.progress;
+  // More than was asked for is proof; as much may be all that a level has.
+  const said = texts.map(([, text]) => unitOfProbe(text));
+  const found = said.includes('lines') ? 'lines' : said.find((unit) => unit !== undefined);
   // Sizes were counted in the other unit.
+  const { limit: _, ...rest } = state.progress;
   const progress = found === undefined ? state.progress : { ...rest, unit: found };
   const next = { ...state, progress, isProbing: false, probeAt: now + PROBE_AGAIN_MS, failures: 0 };
-  return nothingTaken(next, nextPoll(next, now, state.pace.intervalMs), { moved: found !== undefined });
+  return nothingTaken(next, nextPoll(next, now, state.intervalMs), { moved: found !== undefined });
 }
 
 /** What an answer says about units and sizes. */
 function measured(state: GroupState, tail: number, texts: Texts): GroupState {
-  const { unit, limit, bytesPerLine } = state.progress;
-  const bytes = texts.reduce((sum, [, text]) => sum + text.bytes, 0);
-  const lines = texts.reduce((sum, [, text]) => sum + text.lines.length + Number(text.unended !== ''), 0);
+  const { unit, limit } = state.progress;
+  const bytes = Math.max(...texts.map(([, text]) => text.bytes));
   const isNot = (one: TailUnit) => texts.some(([, text]) => contradicts(text, tail, one));
   const progress = {
     ...state.progress,
     streams: inShape(state.progress.streams, texts),
     unit: isNot('bytes') ? 'lines' : unit === 'lines' && isNot('lines') ? undefined : unit,
     limit: limitAfterAnswer(limit, bytes),
-    bytesPerLine: lines > 0 ? Math.max(1, bytes / lines) : bytesPerLine,
   };
   // A whole log says that as much as was asked for comes through.
   const isWhole = texts.every(([, text]) => !isFull(text, tail, unit));
@@ -302,20 +309,21 @@ function read(before: GroupState, { tail, now, roundTripMs }: PollResult, texts:
   const size = tail * bytesPerUnit(progress);
   const wider = state.tries < MOST_TRIES ? widerBytes(progress.limit, size, now) : undefined;
   const widerTail = wider === undefined ? tail : Math.max(tail + 1, units(progress, wider));
-  const expected = expectedLines(state, now);
   const outcomes = texts.map(([level, text]): readonly [string, ViewResult] => {
+    const known = progress.streams[level] ?? EMPTY_STREAM;
+    const [rate, sinceMs] = [rateOf(known), sinceSeen(state, known, now)];
+    const mean = meanRate(rate);
     const sighting: Sighting = {
       text,
       isFull: isFull(text, tail, progress.unit),
       canWiden: widerTail > tail,
       canWidenForDoubt:
-        widerTail > tail && size < Math.max(MOST_FOR_DOUBT, LINES_FOR_DOUBT * progress.bytesPerLine),
+        widerTail > tail && text.bytes < Math.max(MOST_FOR_DOUBT, LINES_FOR_DOUBT * bytesPerLine(text)),
       now,
-      intervalMs: state.pace.intervalMs,
-      expected: expected === undefined ? undefined : expected / texts.length,
-      most: Math.max(expected ?? 0, (state.pace.peakLines * (sinceTaken(state, now) ?? 0)) / 1_000),
+      intervalMs: state.intervalMs,
+      expected: mean === undefined || sinceMs === undefined ? undefined : (mean * sinceMs) / 1_000,
+      most: (Math.max(mean ?? 0, rate.peakLines) * (sinceMs ?? 0)) / 1_000,
     };
-    const known = progress.streams[level] ?? EMPTY_STREAM;
     return [level, state.begun ? take(known, sighting) : begin(sighting, state.start === 'all')];
   });
   if (outcomes.some(([, { kind }]) => kind === 'widen')) {
@@ -326,12 +334,16 @@ function read(before: GroupState, { tail, now, roundTripMs }: PollResult, texts:
   return taken(state, outcomes, { now, roundTripMs, texts });
 }
 
-/** A service that answers with levels in place of a text, or the other way about, goes on with the same log. */
+/** With new sizes. A service that answers with levels in place of a text, or the other way about, goes on with the same log. */
 function inShape(streams: GroupProgress['streams'], texts: Texts): GroupProgress['streams'] {
   const isText = texts.some(([level]) => level === PLAIN);
   const others = Object.entries(streams).filter(([level]) => (level === PLAIN) !== isText);
   const [longest] = others.toSorted(([, a], [, b]) => b.window.hashes.length - a.window.hashes.length);
-  return longest === undefined ? streams : Object.fromEntries(texts.map(([level]) => [level, longest[1]]));
+  const shown = texts.map(([level, text]): [string, Stream] => {
+    const stream = longest?.[1] ?? streams[level] ?? EMPTY_STREAM;
+    return [level, { ...stream, rate: { ...rateOf(stream), bytesPerLine: bytesPerLine(text) } }];
+  });
+  return { ...(longest === undefined && streams), ...Object.fromEntries(shown) };
 }
 
 function taken(
@@ -341,22 +353,19 @@ function taken(
 ): Step {
   const { progress } = state;
   const before = progress.streams;
-  const streams: Record<string, Stream> = { ...before };
-  const all: Taken[] = [];
-  for (const [level, outcome] of outcomes) {
-    streams[level] = outcome.stream;
-    if (outcome.kind === 'taken') all.push([level, outcome]);
-  }
+  const all = outcomes.filter((one): one is Taken => one[1].kind === 'taken');
   const stale = all.length < outcomes.length;
   const { records, numbers } = numberRecords(state, all, now);
-  const since = sinceTaken(state, now);
-  const pace = paceAfter(state.pace, {
-    lines: all.reduce((sum, [, { fresh }]) => sum + fresh.lines.length, 0),
-    lateDepth: Math.max(0, ...all.map(([, outcome]) => outcome.lateDepth ?? 0)),
-    elapsedMs: state.begun && state.takenAt !== undefined && all.length > 0 ? since : undefined,
-    roundTripMs,
-    activity: activityOf(all, stale, before, streams),
-  });
+  const elapsedMs = state.begun && all.length > 0 ? sinceSeen(state, EMPTY_STREAM, now) : undefined;
+  const streams: Record<string, Stream> = { ...before };
+  for (const [level, { stream }] of outcomes) streams[level] = stream;
+  const came = new Map(all);
+  for (const [level, stream] of Object.entries(streams)) {
+    const { fresh, lateDepth = 0 } = came.get(level) ?? {};
+    const rate = rateAfter(rateOf(stream), fresh?.lines.length ?? 0, lateDepth, elapsedMs);
+    streams[level] = { ...stream, rate };
+  }
+  const activity = activityOf(all, stale, before, streams);
   // The log of an endpoint is never empty. A worker group's may be: what is seen after that was written since.
   const begun = state.begun || texts.length > 0 || state.source.kind === 'workergroup';
   const isNew = outcomes.some(([level, { stream: after }]) => {
@@ -364,14 +373,16 @@ function taken(
     return after.window !== known?.window || (after.pending === undefined) !== (known.pending === undefined);
   });
   const moved = records.length > 0 || isNew || begun !== state.begun;
-  const rate = meanRate(pace) ?? progress.linesPerSecond;
+  const after = { ...state, progress: { ...progress, ...numbers, streams } };
+  const passedMs = elapsedMs ?? state.intervalMs;
+  const isKnown = Object.values(streams).some((stream) => meanRate(rateOf(stream)) !== undefined);
   const next: GroupState = {
-    ...state,
-    progress: { ...progress, ...numbers, streams, linesPerSecond: rate, depth: pace.depth },
+    ...after,
     begun,
     ...(outcomes.length > 0 && { tries: 0, wantedTail: 0 }),
     mark: all.length > 0 ? undefined : state.mark,
-    pace,
+    intervalMs: intervalAfter(state.intervalMs, activity, isKnown),
+    roundTripMs: peakAfter(state.roundTripMs, roundTripMs, passedMs),
     ...(all.length > 0 && { takenAt: now }),
     isProbing:
       progress.unit === undefined && now >= state.probeAt && texts.some(([, text]) => canProbe(text)),
@@ -410,20 +421,23 @@ function numberRecords({ source, progress, mark }: GroupState, all: readonly Tak
 }
 
 function soonEnough(state: GroupState, now: number): NextPoll {
-  const { isProbing, pace, progress } = state;
+  const { isProbing, intervalMs, roundTripMs, progress } = state;
   if (isProbing) return { tail: PROBE_TAIL, delayMs: 0 };
   const streams = Object.values(progress.streams);
-  const bytesPerSecond = (meanRate(pace) ?? 0) * progress.bytesPerLine;
-  const room = Math.min(...streams.map(roomLeft));
-  const wipeMs = bytesPerSecond > 0 ? (1_000 * room) / bytesPerSecond : Infinity;
-  // What an answer holds must not be written between two polls.
-  const caps = streams.map(({ cap }) => cap?.bytes ?? MOST_BYTES);
-  const documented = LIMITS.logTailMax * progress.bytesPerLine;
-  const holds = Math.min(progress.limit?.fits ?? MOST_BYTES, documented, ...caps);
-  const fullMs = (500 * holds) / Math.max(1, pace.peakLines * progress.bytesPerLine) - pace.roundTripMs;
-  const usualMs = Math.max(pace.intervalMs, worthwhileMs(pace, progress.bytesPerLine));
-  const delayMs = Math.max(INTERVAL_MS.risky, Math.min(usualMs, wipeMs / 2, fullMs));
+  const usualMs = streams.map((stream) => worthwhileMs(rateOf(stream)));
+  const urgentMs = streams.map((stream) => urgentAfterMs(stream, progress.limit, roundTripMs));
+  const delayMs = Math.max(INTERVAL_MS.risky, Math.min(Math.max(intervalMs, ...usualMs), ...urgentMs));
   return nextPoll(state, now, delayMs);
+}
+
+/** What an answer holds must not be written between two polls; and a file may be wiped. */
+function urgentAfterMs(stream: Stream, limit: Limit | undefined, roundTripMs: number): number {
+  const rate = rateOf(stream);
+  const bytesPerSecond = (meanRate(rate) ?? 0) * rate.bytesPerLine;
+  const wipeMs = bytesPerSecond > 0 ? (1_000 * roomLeft(stream)) / bytesPerSecond : Infinity;
+  const caps = [limit?.fits, stream.cap?.bytes].map((bytes) => bytes ?? MOST_BYTES);
+  const holds = Math.min(LIMITS.logTailMax * rate.bytesPerLine, ...caps);
+  return Math.min(wipeMs / 2, (500 * holds) / Math.max(1, rate.peakLines * rate.bytesPerLine) - roundTripMs);
 }
 
 function activityOf(
@@ -431,7 +445,7 @@ function activityOf(
   stale: boolean,
   before: GroupProgress['streams'],
   after: GroupProgress['streams'],
-): Sample['activity'] {
+): Activity {
   if (stale || all.some(([, { gap }]) => gap?.reason === 'overrun')) return 'risky';
   const grows = all.some(
     ([level, { fresh, stream }]) =>
@@ -441,15 +455,7 @@ function activityOf(
   return isBusy ? 'busy' : 'quiet';
 }
 
-/** Lines that the rate lets expect since an answer was taken; undefined while no rate is known. */
-function expectedLines(state: GroupState, now: number): number | undefined {
-  const rate = meanRate(state.pace) ?? state.progress.linesPerSecond;
-  const since = sinceTaken(state, now);
-  return rate === undefined || since === undefined ? undefined : (rate * since) / 1_000;
-}
-
-/** Milliseconds, also across a restart of the process; undefined if nothing was taken or the clock was set back. */
-function sinceTaken({ takenAt, progress }: GroupState, now: number): number | undefined {
-  const since = takenAt ?? (progress.seq === 0 ? undefined : progress.time / 1_000);
-  return since === undefined || now < since ? undefined : Math.max(1, now - since);
+/** Milliseconds, also across a restart of the process; undefined if nothing was seen or the clock was set back. */
+function sinceSeen({ takenAt }: GroupState, { seenAt = takenAt }: Stream, now: number): number | undefined {
+  return seenAt === undefined || now < seenAt ? undefined : Math.max(1, now - seenAt);
 }

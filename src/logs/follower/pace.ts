@@ -3,44 +3,30 @@
  */
 import type { Refusal, Text } from '../answer.ts';
 
-export interface Pace {
+/** How a stream grows. */
+export interface Rate {
   /** A fading peak per second. */
   readonly peakLines: number;
   /** Lines in the fading past, and how many seconds of it there are. */
   readonly sumLines: number;
   readonly seconds: number;
-  readonly roundTripMs: number;
+  /** Of the last view. */
+  readonly bytesPerLine: number;
   /** Lines above the end of a view at which late lines stood lately; a fading peak. */
   readonly depth: number;
-  readonly intervalMs: number;
 }
 
-export interface Sample {
-  readonly lines: number;
-  /** Since the answer before; undefined if it says nothing about the rate. */
-  readonly elapsedMs: number | undefined;
-  readonly roundTripMs: number;
-  readonly lateDepth: number;
-  /** `risky`: lines may be lost before long. `busy`: something is being written. */
-  readonly activity: 'risky' | 'busy' | 'quiet';
-}
-
-export const FIRST_PACE: Pace = {
-  peakLines: 0,
-  sumLines: 0,
-  seconds: 0,
-  roundTripMs: 0,
-  depth: 0,
-  intervalMs: 1_000,
-};
+export const FIRST_RATE: Rate = { peakLines: 0, sumLines: 0, seconds: 0, bytesPerLine: 100, depth: 0 };
 
 /** Milliseconds. */
 export const INTERVAL_MS = { risky: 1_000, busy: 2_000, quiet: 30_000 } as const;
+/** `risky`: lines may be lost before long. `busy`: something is being written. */
+export type Activity = keyof typeof INTERVAL_MS;
 /** Bytes of the largest question. */
 export const MOST_BYTES = 8_000_000;
 const PEAK_MEMORY_MS = 12_000;
 const DEPTH_MEMORY_MS = 120_000;
-const MEAN_MEMORY_S = 60;
+const MEAN_MEMORY_MS = 60_000;
 /** The rate counts as known from then on. */
 const ENOUGH_S = 8;
 const HEADROOM = 2;
@@ -52,54 +38,56 @@ const [LEAST_RESERVE, MOST_RESERVE] = [3, 100];
 /** Of each poll. */
 const FREE_BYTES = 20_000;
 
-export function paceAfter(pace: Pace, sample: Sample): Pace {
-  const { lines, elapsedMs, roundTripMs, lateDepth, activity } = sample;
-  const passedMs = elapsedMs ?? pace.intervalMs;
-  const kept = Math.exp(-passedMs / PEAK_MEMORY_MS);
-  const rated = elapsedMs === undefined ? 0 : 1_000 / Math.max(100, elapsedMs);
-  const old = elapsedMs === undefined ? 1 : Math.exp(-elapsedMs / 1_000 / MEAN_MEMORY_S);
+/** @param elapsedMs Since the answer before; undefined if it says nothing about the rate. */
+export function rateAfter(rate: Rate, came: number, lateDepth: number, elapsedMs: number | undefined): Rate {
+  const passedMs = elapsedMs ?? 0;
+  const lines = elapsedMs === undefined ? 0 : came;
   return {
-    peakLines: Math.max(lines * rated, kept * pace.peakLines),
-    sumLines: old * pace.sumLines + (rated > 0 ? lines : 0),
-    seconds: old * pace.seconds + (elapsedMs ?? 0) / 1_000,
-    roundTripMs: Math.max(roundTripMs, kept * pace.roundTripMs),
-    depth: Math.max(2 * lateDepth, Math.exp(-passedMs / DEPTH_MEMORY_MS) * pace.depth),
-    intervalMs: intervalAfter(pace, activity),
+    ...rate,
+    peakLines: peakAfter(rate.peakLines, (1_000 * lines) / Math.max(100, passedMs), passedMs),
+    sumLines: lines + faded(rate.sumLines, passedMs, MEAN_MEMORY_MS),
+    seconds: passedMs / 1_000 + faded(rate.seconds, passedMs, MEAN_MEMORY_MS),
+    depth: Math.max(2 * lateDepth, faded(rate.depth, passedMs, DEPTH_MEMORY_MS)),
   };
 }
 
-function intervalAfter(pace: Pace, activity: Sample['activity']): number {
-  if (activity === 'quiet') return Math.min(INTERVAL_MS.quiet, 1.5 * pace.intervalMs);
-  // While the rate is unknown, lines may be lost.
-  return meanRate(pace) === undefined ? INTERVAL_MS.risky : INTERVAL_MS[activity];
+export function peakAfter(peak: number, value: number, passedMs: number): number {
+  return Math.max(value, faded(peak, passedMs, PEAK_MEMORY_MS));
+}
+
+function faded(value: number, passedMs: number, memoryMs: number): number {
+  return value * Math.exp(-passedMs / memoryMs);
+}
+
+/** @param isKnown The rate; until then lines may be lost. */
+export function intervalAfter(intervalMs: number, activity: Activity, isKnown: boolean): number {
+  if (activity === 'quiet') return Math.min(INTERVAL_MS.quiet, 1.5 * intervalMs);
+  return INTERVAL_MS[isKnown ? activity : 'risky'];
 }
 
 /** Lines per second, the mean of about a minute; undefined while too little was seen. */
-export function meanRate({ sumLines, seconds }: Pace): number | undefined {
+export function meanRate({ sumLines, seconds }: Rate): number | undefined {
   return seconds < ENOUGH_S ? undefined : sumLines / seconds;
 }
 
-/**
- * @param spanMs From the last answer that was taken to the next one.
- * @returns Units of the service.
- */
-export function tailFor(pace: Pace, spanMs: number, unit: TailUnit, bytesPerLine: number): number {
-  const seconds = (HEADROOM * (spanMs + pace.roundTripMs)) / 1_000;
-  const lines = pace.peakLines * seconds + shownAgain(pace, bytesPerLine);
-  return Math.ceil(unit === 'lines' ? lines : lines * bytesPerLine);
+/** @param spanMs From the last answer that was taken to the next one, with its round trip. */
+export function tailFor(rate: Rate, spanMs: number, unit: TailUnit): number {
+  const lines = (rate.peakLines * HEADROOM * spanMs) / 1_000 + shownAgain(rate);
+  return Math.ceil(unit === 'lines' ? lines : lines * rate.bytesPerLine);
 }
 
 /** Lines that each view shows again. */
-function shownAgain({ peakLines, depth }: Pace, bytesPerLine: number): number {
+function shownAgain({ peakLines, bytesPerLine, depth }: Rate): number {
   const reserve = Math.min(MOST_RESERVE, Math.max(LEAST_RESERVE, RESERVE_BYTES / bytesPerLine));
   const reach = Math.min((peakLines * REACH_MS) / 1_000, MOST_REACH_BYTES / bytesPerLine);
   return reserve + reach + depth;
 }
 
 /** Until as much is new as is shown again, beside what a poll may cost: long lines are asked for less often, ms. */
-export function worthwhileMs(pace: Pace, bytesPerLine: number): number {
-  const bytes = shownAgain(pace, bytesPerLine) * bytesPerLine - FREE_BYTES;
-  return Math.min(INTERVAL_MS.quiet, (1_000 * bytes) / Math.max(1, pace.peakLines * bytesPerLine));
+export function worthwhileMs(rate: Rate): number {
+  const { peakLines, bytesPerLine } = rate;
+  const bytes = shownAgain(rate) * bytesPerLine - FREE_BYTES;
+  return Math.min(INTERVAL_MS.quiet, (1_000 * bytes) / Math.max(1, peakLines * bytesPerLine));
 }
 
 /** What the size of answers is limited to, in bytes: `fits` came through, `fails` did not. */
@@ -210,11 +198,10 @@ export function canProbe({ lines, bytes }: Text): boolean {
   return lines.length > ENOUGH.lines || bytes > ENOUGH.bytes;
 }
 
-/** @returns undefined if the answer fits both units, as one of blank lines does. */
+/** @returns undefined if the answer fits both units, as one of blank lines or a whole log does. */
 export function unitOfProbe(text: Text): TailUnit | undefined {
-  const hasBytes = Math.min(text.bytes, text.length) <= PROBE_TAIL + SLACK;
-  if (!hasBytes) return 'lines';
-  return Math.abs(text.lines.length - PROBE_TAIL) <= 1 ? undefined : 'bytes';
+  if (Math.min(text.bytes, text.length) > PROBE_TAIL + SLACK) return 'lines';
+  return isFull(text, PROBE_TAIL, 'lines') || !isFull(text, PROBE_TAIL, 'bytes') ? undefined : 'bytes';
 }
 
 /** Whether an answer cannot be one of a service that counts so. */

@@ -3,6 +3,7 @@ import { LIMITS } from '../../contract/limits.ts';
 import { BROKEN_BITS, compare, CAPPED_LINES, merged, SURE_BITS, type Comparison } from './compare.ts';
 import { lastLineAfter, pendingOf, withoutBegun, type Lines, type Pending } from './last-line.ts';
 import type { Gap } from '../record.ts';
+import type { Rate } from './pace.ts';
 import { standalone, type Text } from '../answer.ts';
 
 /** The known lines, as hashes. */
@@ -35,6 +36,8 @@ export interface Stream {
   readonly lags?: boolean | undefined;
   /** The end of the log before this one. A backend that lags may still show it. */
   readonly previous?: { readonly hashes: readonly number[]; readonly at: number } | undefined;
+  /** Undefined if it was stored by an earlier version. */
+  readonly rate?: Rate | undefined;
   /** Bytes of the largest answer. */
   readonly largest?: number | undefined;
   /** The least that an answer had which was cut although it had less than was asked for. */
@@ -266,7 +269,7 @@ function lesser(cap: Stream['cap'], { lines, bytes }: Text): NonNullable<Stream[
 /** Nothing that is known is of the log that begins here. */
 function startAgain(stream: Stream, sighting: Sighting, isFull: boolean): Stream {
   const { text, now } = sighting;
-  const { window, endsLines, largest, cap, lags, wipes } = stream;
+  const { window, endsLines, rate, largest, cap, lags, wipes } = stream;
   const hashes = isFull ? text.hashes.slice(1) : text.hashes;
   const first: Stream = {
     ...EMPTY_STREAM,
@@ -275,6 +278,7 @@ function startAgain(stream: Stream, sighting: Sighting, isFull: boolean): Stream
     size: isFull ? undefined : text.bytes,
     endsLines,
     previous: { hashes: Array.from(window.hashes.subarray(-MOST_PREVIOUS)), at: now },
+    rate,
     largest,
     cap,
     lags,
@@ -340,12 +344,15 @@ function wipesAfter({ size = 0, wipes, window }: Stream, { expected, text }: Sig
 /** Lines written after the last answer and before the log began again. */
 function lostBefore(stream: Stream, { expected, text }: Sighting): number | null {
   const { size = 0, wipes, window } = stream;
+  const lost = expected === undefined ? null : Math.max(0, Math.round(expected) - text.lines.length);
   // Far from full, the log began again for another reason.
-  if (wipes !== undefined && roomLeft(stream) <= wipes.low / 2 && size <= wipes.high) {
-    const room = (wipes.low + wipes.high) / 2 - size;
-    return Math.round(Math.max(0, room * window.hashes.length) / size);
-  }
-  return expected === undefined ? null : Math.max(0, Math.round(expected) - text.lines.length);
+  if (wipes === undefined || roomLeft(stream) > wipes.low / 2 || size > wipes.high) return lost;
+  const linesPerByte = window.hashes.length / size;
+  const file = (wipes.low + wipes.high) / 2;
+  const room = Math.max(0, file - size);
+  // Whole files too, if the rate lets expect them.
+  const files = Math.max(0, Math.round(((lost ?? 0) / linesPerByte - room) / file));
+  return Math.round((room + files * file) * linesPerByte);
 }
 
 /** @param added New lines. */

@@ -1,12 +1,16 @@
 /** What comes of one poll, over a transport that answers as a test says. */
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { createClient } from '../../../../src/client/client.ts';
+import type { Exchange } from '../../../../src/client/transport/transport.ts';
 import { createTailFetcher } from '../../../../src/logs/follow/pipeline.ts';
-import { answer, AnsweringTransport } from '../../../support/answering-transport.ts';
+import type { WireResponse } from '../../../../src/wire/response.ts';
+import { answer, AnsweringTransport, never } from '../../../support/answering-transport.ts';
 
 const broken = (code: string) => Object.assign(new Error('broken'), { code });
 
-async function polled(given: ReturnType<typeof answer> | Error) {
+type Given = WireResponse | Error | ((exchange: Exchange) => Promise<WireResponse>);
+
+async function polled(given: Given) {
   const transport = new AnsweringTransport(given);
   const client = createClient({ baseUrl: 'http://a.test', apiKey: 'key', transport });
   const { signal } = new AbortController();
@@ -55,4 +59,22 @@ test.each([
 ])('%s may say that the group is not there yet', async (_, given, notFound) => {
   expect(await polled(given)).toMatchObject({ kind: 'error', ...(notFound && { notFound }) });
   expect('notFound' in (await polled(given))).toBe(notFound === true);
+});
+
+test.each([
+  [119_000, 'text'],
+  [121_000, 'error'],
+])('an answer that takes %d ms is one of kind %s: the vendor waits 120 s for logs', async (ms, kind) => {
+  vi.useFakeTimers();
+  try {
+    const late = () =>
+      new Promise<WireResponse>((resolve) => {
+        setTimeout(() => resolve(answer(200, { logs: 'a\n' })), ms);
+      });
+    const said = polled((exchange) => Promise.race([late(), never(exchange)]));
+    await vi.advanceTimersByTimeAsync(ms);
+    expect((await said).kind).toBe(kind);
+  } finally {
+    vi.useRealTimers();
+  }
 });
