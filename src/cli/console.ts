@@ -119,7 +119,7 @@ function isFile(fd: number): boolean {
 export function readText(path: string): string {
   try {
     const text = path === '-' ? readStandardInput() : readFileSync(path, 'utf8');
-    // Some editors begin UTF-8 with it, and it is no JSON.
+    // Some editors begin UTF-8 with it, and it is not JSON.
     return text.replace(/^\uFEFF/, '');
   } catch (cause) {
     throw new InputError(`${path}: ${(cause as Error).message}`, { cause });

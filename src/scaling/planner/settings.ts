@@ -177,7 +177,7 @@ function inWords(value: PlanSettings[PlanSetting]): string {
   return typeof value === 'object' ? `${value.least}..${value.most}` : String(value);
 }
 
-/** What is allowed instead. */
+/** The allowed values, if `value` is not one of them. */
 function problemWith(
   { kind, choices = [], positive, never }: SettingOption,
   value: unknown,
