@@ -118,7 +118,9 @@ function isFile(fd: number): boolean {
 
 export function readText(path: string): string {
   try {
-    return path === '-' ? readStandardInput() : readFileSync(path, 'utf8');
+    const text = path === '-' ? readStandardInput() : readFileSync(path, 'utf8');
+    // Some editors begin UTF-8 with it, and it is not JSON.
+    return text.replace(/^\uFEFF/, '');
   } catch (cause) {
     throw new InputError(`${path}: ${(cause as Error).message}`, { cause });
   }

@@ -23,6 +23,12 @@ export function seconds(text: string): number {
   return milliseconds(text) / 1000;
 }
 
+export function someSeconds(text: string): number {
+  const some = seconds(text);
+  if (some === 0) throw new InvalidArgumentError('a duration above 0, such as 500ms, 20s, 5m or 1h.');
+  return some;
+}
+
 function numbers(allowed: string, form: RegExp, takes: (value: number) => boolean) {
   return (text: string): number => {
     const value = form.test(text) ? Number(text) : Number.NaN;
@@ -41,6 +47,7 @@ export const atLeastZero = numbers(
   /\S/,
   (value) => value >= 0 && value < Infinity,
 );
+export const atLeastOne = numbers('a number of at least 1.', /\S/, (value) => value >= 1 && value < Infinity);
 export const aboveZero = numbers('a number above 0.', /\S/, (value) => value > 0 && value < Infinity);
 
 export interface ProfileFlag {

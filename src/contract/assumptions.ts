@@ -168,9 +168,10 @@ export const ASSUMPTIONS = {
     foundBy: 'an update only, and nothing here writes',
     outcomes: {
       keeps: fine('An update keeps what it leaves out.'),
-      resets: differs('An update resets what it leaves out. Send every parameter.'),
+      resets: differs('An update resets what it leaves out. `call` and programs must send every parameter.'),
     },
-    unknown: 'Only an update would tell, and doctor never writes. Send every parameter in an update.',
+    unknown:
+      'Only an update would tell, and doctor never writes. `endpoint-group update` sends every parameter; so should programs.',
   },
   tfa_key: {
     assumes: 'On an account with 2FA, reads refuse a key that was made outside a 2FA session.',

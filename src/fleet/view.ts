@@ -26,7 +26,7 @@ export interface EndpointView {
   readonly sampledAtMs: number | undefined;
   /** Undefined if the last look succeeded. */
   readonly lastError: string | undefined;
-  /** The service's numeric parameters, with defaults; empty if unknown. */
+  /** The service's numeric parameters, as far as it tells them; empty if unknown. */
   readonly parameters: Readonly<Record<string, number>>;
   readonly drift: readonly Drift[];
   readonly findings: readonly Finding[];

@@ -4,6 +4,7 @@ import type * as z from 'zod';
 import { statusSchema } from '../../daemon/status/schema.ts';
 import { CommandError } from '../console.ts';
 import { legibleLine } from '../text.ts';
+import { isRecord } from '../../contract/is-record.ts';
 
 const TIMEOUT_MS = 5_000;
 
@@ -49,7 +50,7 @@ export async function fetchJson(
       headers: token === undefined ? {} : { authorization: `Bearer ${token}` },
     });
     if (response.ok) return await response.json();
-    if (response.status !== 401) throw new Error(`status ${response.status}`);
+    if (response.status !== 401) throw new Error(`status ${response.status}${await saidIn(response)}`);
   } catch (error) {
     signal.throwIfAborted();
     const { message, cause } = error as Error;
@@ -59,4 +60,9 @@ export async function fetchJson(
   const wanted = `the daemon wants ${token === undefined ? 'a' : 'another'} token`;
   const variables = 'PILOTLIGHT_METRICS_TOKEN, or PILOTLIGHT_METRICS_TOKEN_FILE';
   throw new CommandError(legibleLine(`${url}: ${wanted}: ${variables}`), EXIT.unauthorized);
+}
+
+async function saidIn(response: Response): Promise<string> {
+  const body: unknown = await response.json().catch(() => undefined);
+  return isRecord(body) && typeof body['msg'] === 'string' ? `: ${body['msg']}` : '';
 }

@@ -1,4 +1,4 @@
-/** The table → commands, their flags and help; and `deployment deploy`, the one command of several operations. */
+/** The table → commands, their flags and help; and the commands of several operations. */
 import { Argument, Command, InvalidArgumentError, Option } from 'commander';
 import { printError, type Console, type ProgressBar, InputError, parseObject } from '../console.ts';
 import { addCallOptions, CONNECTION } from '../flag-types.ts';
@@ -60,9 +60,24 @@ function operationCommand(id: OperationId, name: string, console: Console): Comm
     if (!given) return console.exit(EXIT.usage);
     const input: Input = id === 'offers.search' ? { ...ONLY_FREE, ...given } : given;
     const { perform } = await import('./perform.ts');
-    console.exit(await perform(id, input, options, console));
+    const act = id === 'endpointGroups.update' ? { act: updateWhole } : {};
+    console.exit(await perform(id, input, { ...options, ...act }, console));
   });
 }
+
+/** A service may reset the parameters that an update leaves out (evidence 4.7): they are read and sent along. */
+const updateWhole: Act = async (client, { id, ...changes }, options) => {
+  const { parametersOf, schemaOf } = await import('../../scaling/rules/check.ts');
+  const { result } = await client.endpointGroups.get({ id: Number(id) }, options);
+  const { endpoint_name: _, ...kept } = parametersOf(result);
+  // A value that the contract refuses must not hinder another change, such as to stop.
+  const valid = Object.entries(kept).filter(([name, value]) => schemaOf(name)?.safeParse(value).success);
+  return await client.call(
+    'endpointGroups.update',
+    { id, ...Object.fromEntries(valid), ...changes },
+    options,
+  );
+};
 
 const ID = 'deployments.create';
 const SAID_BY_ARCHIVE: ReadonlySet<string> = new Set(['file_hash', 'file_size']);

@@ -143,7 +143,7 @@ export function timeUnitOf(column: string, header: readonly string[], values: re
 
 /** `2023-11-16 18:15:46.6805900`, also with T, and with an offset: Z, +02:00, PostgreSQL's +02. */
 const DATE =
-  /^(\d{4})-(\d\d)-(\d\d)[T ](\d\d):(\d\d):(\d\d)(?:[.,](\d+))?\s*(?:(Z|UTC)|([+-])(\d\d)(?::?(\d\d))?)?$/;
+  /^(\d{4})-(\d\d)-(\d\d)[T ](\d\d):(\d\d):(\d\d)(?:[.,](\d+))?\s*(?:(Z|UTC)|([+-])(0\d|1[0-5])(?::?([0-5]\d))?)?$/;
 
 /** Seconds ahead of UTC at a local time. When clocks go back it is one of two. */
 export type ZoneOffset = (localSeconds: number) => number;

@@ -18,10 +18,12 @@ import {
 } from '../../scaling/planner/settings.ts';
 import {
   aboveZero,
+  atLeastOne,
   atLeastZero,
   daemonUrlOption,
   positiveInteger,
   seconds,
+  someSeconds,
   type DaemonFlags,
 } from '../flag-types.ts';
 import { TIME_UNITS, zoneOffset, type TraceOptions, type ZoneOffset } from './columns.ts';
@@ -128,17 +130,17 @@ function addLoadFlags(command: Command): void {
   command
     .addOption(new Option('--load <shape>', 'instead of a trace a made-up load').choices(LOAD_SHAPES))
     .option('--rate <units>', 'mean load, in units of work a second', aboveZero)
-    .option('--duration <time>', 'how long it lasts (1h)', seconds)
+    .option('--duration <time>', 'how long it lasts (1h)', someSeconds)
     .addOption(new Option('--sizes <how>', `sizes of its requests (${sizes})`).choices(REQUEST_SIZES))
-    .option('--peak-ratio <n>', `diurnal: highest rate over lowest (${peakRatio})`, aboveZero)
+    .option('--peak-ratio <n>', `diurnal: highest rate over lowest (${peakRatio})`, atLeastOne)
     .option(
       '--period <time>',
       'diurnal: from one low to the next (24h, or the duration when that is shorter)',
-      seconds,
+      someSeconds,
     )
-    .option('--burst-ratio <n>', `bursts: rate in a burst over the rate outside (${burstRatio})`, aboveZero)
-    .option('--burst-every <time>', 'bursts: mean time between them (10m)', seconds)
-    .option('--burst-length <time>', 'bursts: how long each lasts (60s)', seconds)
+    .option('--burst-ratio <n>', `bursts: rate in a burst over the rate outside (${burstRatio})`, atLeastOne)
+    .option('--burst-every <time>', 'bursts: mean time between them (10m)', someSeconds)
+    .option('--burst-length <time>', 'bursts: how long each lasts (60s)', someSeconds)
     .option(
       '--seeds <n>',
       'made-up loads: how many to plan for; the table shows the first, and the intervals of all (5)',
@@ -199,7 +201,8 @@ export function givenSettings(flags: Readonly<Record<string, unknown>>): Partial
 
 function parseSetting({ kind, never }: SettingOption, text: string): number | string | Performance {
   if (kind === 'performance') {
-    const [least, most = least] = text.split('..').map((part) => atLeastZero(part));
+    const [least, most = least, ...more] = text.split('..').map((part) => atLeastZero(part));
+    if (more.length > 0) throw new InvalidArgumentError('one number, or two such as 80..120.');
     return { least: least as number, most: most as number };
   }
   if (never && text === 'never') return Infinity;

@@ -1,12 +1,8 @@
 /** The sets to plan for: from --compare, --params, --endpoint or the environment, with --param on top. */
-import { coerceText } from '../../wire/coerce.ts';
-import {
-  endpointGroupParameters,
-  type EndpointGroupParameter,
-} from '../../contract/operations/serverless/endpoint-groups.ts';
 import { describeProblem } from '../../config/problem.ts';
 import { loadEndpointGroups } from '../../config/command-settings.ts';
-import { checkEndpointGroup, checkEndpointGroups } from '../../scaling/rules/check.ts';
+import { coerceText } from '../../wire/coerce.ts';
+import { checkEndpointGroup, checkEndpointGroups, schemaOf } from '../../scaling/rules/check.ts';
 import {
   type Finding,
   gotInWords,
@@ -128,14 +124,14 @@ function shortName(path: string): string {
   return path.replace(/^.*\//, '').replace(/\.json$/, '');
 }
 
-/** Unknown names are left to the check. */
 function withParams(group: unknown, params: ReadonlyMap<string, string> = new Map()): unknown {
   if (params.size === 0 || typeof group !== 'object' || group === null) return group;
-  const read = ([name, text]: [string, string]) => {
-    const schema = endpointGroupParameters.shape[name as EndpointGroupParameter];
-    return [name, schema ? coerceText(schema, text) : text];
-  };
-  return { ...group, ...(Object.fromEntries([...params].map(read)) as object) };
+  const read = [...params].map(([name, text]) => {
+    const schema = schemaOf(name);
+    // Unknown names are left to the check.
+    return [name, schema ? coerceText(schema, text) : text] as const;
+  });
+  return { ...group, ...Object.fromEntries(read) };
 }
 
 type EndpointToday = Awaited<ReturnType<typeof endpointToday>>;

@@ -11,9 +11,11 @@ import { openRunner } from '../../scaling/parallel/thread-runner.ts';
 import {
   GENERATOR_DEFAULTS,
   generateLoad,
+  LOAD_SHAPES,
   RecordedLoad,
   type Arrival,
   type ArrivalStream,
+  type LoadShape,
   type RequestSizes,
 } from '../../scaling/planner/load.ts';
 import type { PlanResult } from '../../scaling/planner/model/stats.ts';
@@ -216,19 +218,41 @@ export interface LoadSource {
   readonly arrivals: ArrivalStream;
 }
 
-const MADE_UP = 'rate duration sizes peakRatio period burstRatio burstEvery burstLength seeds'.split(
-  ' ',
-) as (keyof PlanFlags)[];
+const CHANCE = LOAD_SHAPES.filter((shape) => shape !== 'constant');
+/** The loads that a flag describes; it would change nothing of another. */
+const LOADS_OF: readonly (readonly [flag: keyof PlanFlags, loads: readonly (LoadShape | 'trace')[]])[] = [
+  ['timeColumn', ['trace']],
+  ['timeUnit', ['trace']],
+  ['timeZone', ['trace']],
+  ['weight', ['trace']],
+  ['rate', LOAD_SHAPES],
+  ['duration', LOAD_SHAPES],
+  ['sizes', CHANCE],
+  ['seeds', CHANCE],
+  ['peakRatio', ['diurnal']],
+  ['period', ['diurnal']],
+  ['burstRatio', ['bursts']],
+  ['burstEvery', ['bursts']],
+  ['burstLength', ['bursts']],
+];
 
 async function loadSource(flags: PlanFlags, seed: number): Promise<LoadSource> {
   const which = '--trace FILE of real requests, or one made up, such as --load diurnal --rate 500';
   if (flags.trace !== undefined && flags.load !== undefined)
     throw new InputError(`two loads, and one is planned for: ${which}`);
   if (flags.trace === undefined && flags.load === undefined) throw new InputError(`which load? ${which}`);
-  const given = flags.trace === undefined ? [] : MADE_UP.filter((name) => flags[name] !== undefined);
-  if (given.length > 0)
-    throw new InputError(`${given.map((name) => `--${kebab(name)}`).join(', ')}: only of a made-up load`);
+  const own = flags.load ?? 'trace';
+  const idle = LOADS_OF.flatMap(([name, loads]) =>
+    flags[name] === undefined || loads.includes(own)
+      ? []
+      : [`--${kebab(name)}: only of ${loads.map(loadFlag).join(', ')}`],
+  );
+  if (idle.length > 0) throw new InputError(idle.join('\nerror: '));
   return flags.load === undefined ? await traced(flags) : madeUp(flags, seed);
+}
+
+function loadFlag(load: LoadShape | 'trace'): string {
+  return load === 'trace' ? '--trace' : `--load ${load}`;
 }
 
 async function traced(flags: PlanFlags): Promise<LoadSource> {

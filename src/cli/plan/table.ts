@@ -82,7 +82,7 @@ export function loadSentence({ load, plans }: PlanReport): string {
   const peak = series
     ? `, ${number(Math.max(...series.load))} at the peak (mean of ${seconds(series.intervalSeconds)})`
     : '';
-  return `${load.name}: ${number(requests)} requests in ${seconds(length)}, ${number(rate)} units/s on average${peak}`;
+  return `${load.name}: ${number(requests)} request${requests === 1 ? '' : 's'} in ${seconds(length)}, ${number(rate)} units/s on average${peak}`;
 }
 
 /** Defaults that were filled in are in the table anyway. */

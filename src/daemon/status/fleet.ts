@@ -165,7 +165,7 @@ const endpoint = z.object({
   parameters: metric(
     z.record(z.string(), z.number()),
     'endpoint_parameter',
-    'Numeric parameters of the endpoint as the service has them now, defaults filled in; none until it was asked.',
+    'Numeric parameters of the endpoint, as far as the service tells them now; none until it was asked.',
     { label: 'parameter' },
   ),
   drift: metric(

@@ -55,10 +55,12 @@ export const endpointGroupHandlers: HandlersOf<'endpointGroups'> = {
     const { parameters, further } = partsOf(changes);
     const { endpoint_name } = group.parameters;
     const keeps = state.traits.put_endpoint === 'keeps';
+    const before: Readonly<Record<string, unknown>> = groupView(group);
     const kept = keeps ? group.parameters : endpoint_name === undefined ? {} : { endpoint_name };
     group.parameters = { ...kept, ...parameters };
     group.further = { ...(keeps && group.further), ...further };
-    if (Object.keys(changes).length > 0) noteEvent(group, `set ${JSON.stringify(changes)}`, nowMs);
+    const news = Object.entries(changes).filter(([name, value]) => value !== before[name]);
+    if (news.length > 0) noteEvent(group, `set ${JSON.stringify(Object.fromEntries(news))}`, nowMs);
     if (next !== undefined) moveEndpoint(state, group, next, nowMs);
     return { success: true };
   },

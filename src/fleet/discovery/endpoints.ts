@@ -1,11 +1,8 @@
 /**
- * Which endpoints there are, what they are called, and which of them are watched. Their parameters: with defaults,
- * with what the rules say, and with the drift from PILOTLIGHT_ENDPOINT_GROUPS.
+ * Which endpoints there are, what they are called, and which of them are watched. Their parameters, with what the
+ * rules say, and with the drift from PILOTLIGHT_ENDPOINT_GROUPS.
  */
-import {
-  ENDPOINT_GROUP_DEFAULTS,
-  ENDPOINT_GROUP_PARAMETERS,
-} from '../../contract/operations/serverless/endpoint-groups.ts';
+import { ENDPOINT_GROUP_PARAMETERS } from '../../contract/operations/serverless/endpoint-groups.ts';
 import {
   checkEndpointGroup,
   DEFAULT_FILLED_IN,
@@ -136,17 +133,17 @@ export interface Drift {
   readonly wanted: number | string;
 }
 
-/** Numeric ones, with defaults. */
+/** Numeric ones. Defaults of services differ, so what a row lacks is not known. */
 export function numericParameters(row: ListedEndpoint): Readonly<Record<string, number>> {
   const own = Object.entries(parametersOf(row)).filter(
     (entry): entry is [string, number] => entry[0] !== 'endpoint_name' && Number.isFinite(entry[1]),
   );
-  return { ...ENDPOINT_GROUP_DEFAULTS, ...Object.fromEntries(own) };
+  return Object.fromEntries(own);
 }
 
 /**
- * A default that was filled in is not compared, because services have other defaults. null on the endpoint
- * means its default. A parameter missing from the list is not compared.
+ * A default that was filled in is not compared, because services have other defaults; nor is a parameter that
+ * is missing from the list.
  */
 export function driftOf(
   row: ListedEndpoint,
@@ -155,7 +152,7 @@ export function driftOf(
   const filledIn = new Set(
     findings.filter(({ rule }) => rule === DEFAULT_FILLED_IN).map(({ parameter }) => parameter),
   );
-  const own: Readonly<Record<string, unknown>> = { ...numericParameters(row), ...parametersOf(row) };
+  const own = parametersOf(row);
   return ENDPOINT_GROUP_PARAMETERS.flatMap((parameter): Drift[] => {
     const should = wanted?.[parameter];
     const isCompared = typeof should === 'number' && row[parameter] !== undefined && !filledIn.has(parameter);

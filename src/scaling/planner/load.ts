@@ -174,23 +174,26 @@ export function generateLoad(described: Described): Iterable<Arrival> {
   const { seconds = GENERATOR_DEFAULTS.seconds } = described;
   const periodSeconds = Math.min(DAY_SECONDS, seconds);
   const load: GeneratedLoad = { ...GENERATOR_DEFAULTS, periodSeconds, ...described };
-  for (const key of POSITIVE) {
-    if (!(load[key] > 0 && load[key] < Infinity)) throw new RangeError(`${key}: a number above 0`);
+  for (const [key, least] of LEAST) {
+    const value = load[key];
+    if (value > 0 && value >= least && value < Infinity) continue;
+    const allowed = least === 0 ? 'above 0' : `of at least ${least}`;
+    throw new RangeError(`${key}: got ${value}; allowed: a number ${allowed}`);
   }
-  if (load.peakRatio < 1 || load.burstRatio < 1) throw new RangeError('a ratio of at least 1');
   return { [Symbol.iterator]: () => GENERATORS[load.shape](load, createRandom(load.seed)) };
 }
 
-const POSITIVE = [
-  'unitsPerSecond',
-  'unitsPerRequest',
-  'seconds',
-  'peakRatio',
-  'periodSeconds',
-  'burstRatio',
-  'burstEverySeconds',
-  'burstSeconds',
-] as const satisfies readonly (keyof GeneratedLoad)[];
+/** All are above 0. */
+const LEAST = [
+  ['unitsPerSecond', 0],
+  ['unitsPerRequest', 0],
+  ['seconds', 0],
+  ['peakRatio', 1],
+  ['periodSeconds', 0],
+  ['burstRatio', 1],
+  ['burstEverySeconds', 0],
+  ['burstSeconds', 0],
+] as const satisfies readonly (readonly [keyof GeneratedLoad, number])[];
 
 const GENERATORS: Record<LoadShape, (load: GeneratedLoad, random: Random) => Iterator<Arrival>> = {
   *constant({ unitsPerSecond, unitsPerRequest, seconds }) {

@@ -14,6 +14,9 @@ export interface Scenario {
   readonly series?: boolean;
 }
 
+/** More take gigabytes, and hours. */
+const MOST_PLACES = 1_000_000;
+
 /** One endpoint group under a load that is handed over request by request, in order of time. */
 export class Simulation {
   readonly #stats: PlanStats;
@@ -24,6 +27,11 @@ export class Simulation {
     if (!(Number.isSafeInteger(parameters.max_workers) && parameters.max_workers >= 1)) {
       throw new RangeError(`max_workers: an integer of at least 1, not ${parameters.max_workers}`);
     }
+    const places = parameters.max_workers * settings.slots;
+    if (places > MOST_PLACES)
+      throw new RangeError(
+        `max_workers times slots: got ${places}; allowed: at most ${MOST_PLACES} in a plan`,
+      );
     this.#stats = new PlanStats(parameters, settings, series);
     this.#group = new GroupModel({ parameters, settings, observer: this.#stats });
     this.#group.place();

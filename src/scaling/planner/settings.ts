@@ -165,11 +165,19 @@ export function planSettings(given: Partial<PlanSettings> = {}): PlanSettings {
   const settings: PlanSettings = { ...SETTING_DEFAULTS, priceStarting, ...given };
   for (const key of Object.keys(SETTING_OPTIONS) as PlanSetting[]) {
     const problem = problemWith(SETTING_OPTIONS[key], settings[key]);
-    if (problem !== undefined) throw new RangeError(`--${SETTING_OPTIONS[key].flag}: ${problem}`);
+    if (problem !== undefined)
+      throw new RangeError(
+        `--${SETTING_OPTIONS[key].flag}: got ${inWords(settings[key])}; allowed: ${problem}`,
+      );
   }
   return settings;
 }
 
+function inWords(value: PlanSettings[PlanSetting]): string {
+  return typeof value === 'object' ? `${value.least}..${value.most}` : String(value);
+}
+
+/** The allowed values, if `value` is not one of them. */
 function problemWith(
   { kind, choices = [], positive, never }: SettingOption,
   value: unknown,

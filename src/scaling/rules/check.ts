@@ -2,7 +2,6 @@
 import * as z from 'zod';
 import {
   ENDPOINT_GROUP_DEFAULTS,
-  ENDPOINT_GROUP_PARAMETERS,
   endpointGroupParameters,
   endpointGroupSettings,
   MEANINGS,
@@ -47,6 +46,14 @@ export function checkEndpointGroups(groups: readonly unknown[], facts: WorkerFac
 /** The public service takes it too; the model does not use it. */
 const { overrecruit_ratio } = endpointGroupSettings.shape;
 const CHECKED = endpointGroupParameters.extend({ overrecruit_ratio });
+const CHECKED_PARAMETERS = Object.keys(CHECKED.shape) as (keyof typeof CHECKED.shape)[];
+
+/** Undefined: no such parameter. */
+export function schemaOf(name: string): z.ZodType | undefined {
+  return CHECKED_PARAMETERS.some((known) => known === name)
+    ? CHECKED.shape[name as EndpointGroupParameter]
+    : undefined;
+}
 
 /** Checks one set of parameters, or a row of the service's list. Never throws, whatever it is given. */
 export function checkEndpointGroup(
@@ -75,7 +82,7 @@ export function checkEndpointGroup(
  */
 export function parametersOf(row: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
   return Object.fromEntries(
-    ENDPOINT_GROUP_PARAMETERS.flatMap((name) => {
+    CHECKED_PARAMETERS.flatMap((name) => {
       const value = row[name];
       if (value === undefined || value === null) return [];
       const isNumber = name !== 'endpoint_name' && typeof value === 'string' && value.trim() !== '';
@@ -163,14 +170,14 @@ function invalid(issue: z.core.$ZodIssue, group: unknown): Finding[] {
 const ALIASES: ReadonlyMap<string, EndpointGroupParameter> = new Map([['min_workers', 'cold_workers']]);
 
 function unknownParameter(name: string): Finding {
-  const nearest = ALIASES.get(name) ?? nearestName(name, ENDPOINT_GROUP_PARAMETERS);
+  const nearest = ALIASES.get(name) ?? nearestName(name, CHECKED_PARAMETERS);
   return {
     rule: UNKNOWN_PARAMETER,
     severity: 'error',
     parameter: name,
     // An unknown field may hold a secret.
     got: undefined,
-    allowed: ENDPOINT_GROUP_PARAMETERS.join(', '),
+    allowed: CHECKED_PARAMETERS.join(', '),
     message: nearest ? `no such parameter; did you mean ${nearest}?` : 'no such parameter',
   };
 }
@@ -185,6 +192,7 @@ function hint(parameter: EndpointGroupParameter, got: unknown): string {
   if (parameter === 'target_util' && typeof got === 'number' && got >= 5 && got <= 100) {
     return `; it is a fraction: for ${got} percent write ${got / 100}`;
   }
+  if (typeof got === 'number' && got > Number.MAX_SAFE_INTEGER) return `; at most ${Number.MAX_SAFE_INTEGER}`;
   if (typeof got === 'string' && got.trim() !== '' && Number.isFinite(Number(got))) {
     return `; write it without quotes: ${got}`;
   }

@@ -88,6 +88,12 @@ export const RULES: Readonly<Record<string, Rule>> = {
     message: () =>
       'leaves no room for a worker that serves: the engine was seen to create and destroy one every few seconds (with 1 and 1); raise max_workers',
   },
+  'shell-characters-in-name': {
+    parameter: 'endpoint_name',
+    allowed: 'advised: letters, digits, _ and -',
+    applies: ({ endpoint_name: name = '' }) => /[|&;<>()$`\\"'*?[\]{}~!#]/.test(name),
+    message: () => 'the public service was seen to refuse a name with characters that a shell reads, such as ( or ;',
+  },
   'target-util-no-headroom': {
     parameter: 'target_util',
     allowed: 'advised: at most 0.95',

@@ -116,6 +116,9 @@ test('a daemon that watches endpoints tells all of it, and one that does not is 
     /pilotlight_endpoint_spend_today\{source="billed",endpoint_group="chat"\} /,
   );
 
+  const unknown = await bill(watching.url, 'char');
+  expect(unknown.stderr).toContain('endpoint: got "char"; allowed: chat');
+
   await using blind = await startTestDaemon(base);
   const told = await bill(blind.url);
   expect([told.code, told.stderr]).toEqual([3, expect.stringContaining('watches no endpoint')]);

@@ -22,7 +22,7 @@ interface Seen {
   readonly body: string;
 }
 
-/** A server that remembers each request to the byte, and has nothing to say. */
+/** A server that remembers each request to the byte, and has next to nothing to say. */
 let seen: Seen[] = [];
 let server: Awaited<ReturnType<typeof serve>>;
 beforeAll(async () => {
@@ -34,8 +34,11 @@ beforeAll(async () => {
       contentType: headers['content-type'],
       body: await bodyOf(request),
     });
+    // An update of an endpoint begins with this.
+    if (method === 'GET' && url === '/api/v0/endptjobs/31/')
+      response.end(JSON.stringify(operationOf('endpointGroups.get').example.response));
     // A refusal, since other answers are asked for again.
-    response.writeHead(400).end('{"error":"bad_request"}');
+    else response.writeHead(400).end('{"error":"bad_request"}');
   });
 });
 afterAll(() => server.close());

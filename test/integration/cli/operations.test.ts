@@ -1,9 +1,12 @@
 import { randomBytes } from 'node:crypto';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { DEFAULT_TEAM_KEY, startEmulator } from '../../../src/emulator/index.ts';
 import { readText } from '../../../src/cli/console.ts';
 import { jsonIn, pilotlight, typed } from '../../support/console.ts';
 import { serviceOf } from '../../support/daemon.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 /** The body that a command would send. */
 async function bodyOf(line: string, stdin = ''): Promise<unknown> {
@@ -120,6 +123,14 @@ describe('what is wrong is said all at once, before anything is sent', () => {
     for (const part of parts) expect(ran.stderr).toContain(part);
   });
 
+  test('of a file, which may begin with a byte order mark', async () => {
+    using folder = temporaryFolder();
+    const path = join(folder.path, 'groups.json');
+    writeFileSync(path, '\uFEFF{"target_util":2}');
+    const ran = await pilotlight(['check', path], { read: readText });
+    expect(ran.stderr).toContain('groups.json.target_util: got 2; allowed: a number above 0 and at most 1');
+  });
+
   test('of a file that is not there', async () => {
     const around = { read: readText };
     const ran = await pilotlight(['user', 'current', '--input', '@nowhere'], around);
@@ -184,6 +195,22 @@ describe('exit codes', () => {
     },
   );
 });
+
+test.each([
+  ['--min-load 7', { min_load: 7, target_util: 0.9 }],
+  ['--endpoint-state stopped', { endpoint_state: 'stopped', min_load: 1500 }],
+])(
+  'an update sends the parameters that it leaves out, as the service may reset them: %s',
+  async (flags, now) => {
+    await using emulator = await startEmulator({ dialect: 'public', traits: { put_endpoint: 'resets' } });
+    const env = { API_KEY: emulator.apiKey, BASE_URL: emulator.url };
+    await using client = createClient({ baseUrl: emulator.url, apiKey: emulator.apiKey });
+    await client.endpointGroups.update({ id: 31, min_load: 1500, max_workers: 7, cold_workers: 2 });
+    const ran = await pilotlight(['endpoint-group', 'update', 'chat', ...flags.split(' ')], { env });
+    expect(ran).toMatchObject({ code: 0, stderr: '' });
+    expect(emulator.endpointGroups.list()).toMatchObject([{ ...now, max_workers: 7, cold_workers: 2 }]);
+  },
+);
 
 test('a two-factor code that is required is asked for by name; nobody is asked in a script', async () => {
   await using emulator = await startEmulator();

@@ -400,7 +400,7 @@ describe('endpoints', () => {
     });
     await world.pass(16);
     expect(world.one()).toMatchObject({
-      parameters: { target_util: 0.99, max_workers: 16, cold_mult: 2.5 },
+      parameters: { target_util: 0.99, max_workers: 16, min_load: 5_000 },
       drift: [{ parameter: 'target_util', actual: 0.99, wanted: 0.8 }],
     });
     // Of the workers it is known what they can do: 16 of them do not carry 5,000.

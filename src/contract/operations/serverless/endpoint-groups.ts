@@ -136,6 +136,8 @@ export const endpointGroupOperations = {
     ...shared,
     method: 'PUT',
     summary: 'Change parameters of an endpoint group, or its state',
+    description:
+      'A service may reset the parameters that are left out. The command reads them and sends them along, which --dry-run does not show.',
     ...group,
     body: endpointGroupChanges.extend(further),
     response: success,

@@ -107,6 +107,8 @@ describe('a trace', () => {
         '19676 days after it; is one of them in seconds and the other in milliseconds, or a 0',
     ],
     ['time_s,work\n100,2\n34560101,2\n', {}, 'line 3: column 1 (time_s): got "34560101"'],
+    ['time,work\n2026-01-01T00:00:00+16:00,2\n', {}, 'got "2026-01-01T00:00:00+16:00"; allowed: a number'],
+    ['time,work\n2026-01-01T00:00:00+02:60,2\n', {}, 'got "2026-01-01T00:00:00+02:60"; allowed: a number'],
     ['time_s,work\n1,-2\n', {}, 'line 2: column 2 (work): got "-2"; allowed: a number of at least 0'],
     ['time_s,work\n1,2k\n', {}, 'line 2: column 2 (work): got "2k"; allowed: a number of at least 0'],
     ['time_s,work\n1,\n', {}, 'line 2: column 2 (work): got ""; allowed: a number of at least 0'],

@@ -103,7 +103,7 @@ function wanted(group: unknown) {
   return checked;
 }
 
-test('parameters are numbers, text that stands for one included, and defaults where there is none', () => {
+test('parameters are numbers, text that stands for one included; what a row lacks is not known', () => {
   const row = {
     id: 31,
     endpoint_name: 'chat',
@@ -112,17 +112,8 @@ test('parameters are numbers, text that stands for one included, and defaults wh
     max_workers: 16,
     api_key: 'x',
   };
-  expect(numericParameters(row)).toEqual({
-    min_load: 0,
-    min_cold_load: 0,
-    target_util: 0.8,
-    cold_mult: 2.5,
-    cold_workers: 5,
-    max_workers: 16,
-    max_queue_time: 30,
-    target_queue_time: 10,
-  });
-  expect(numericParameters({ id: 31, inactivity_timeout: -1 })).toMatchObject({ inactivity_timeout: -1 });
+  expect(numericParameters(row)).toEqual({ target_util: 0.8, max_workers: 16 });
+  expect(numericParameters({ id: 31, inactivity_timeout: -1 })).toEqual({ inactivity_timeout: -1 });
 });
 
 describe('drift', () => {
@@ -138,9 +129,8 @@ describe('drift', () => {
     expect(driftOf(row, wanted({ endpoint_name: 'chat', target_util: 0.8, cold_mult: 3 }))).toEqual([
       { parameter: 'target_util', actual: 0.9, wanted: 0.8 },
     ]);
-    // The endpoint's own default counts where it has nothing.
     expect(driftOf(row, wanted({ endpoint_name: 'chat', min_load: 5, max_workers: 16 }))).toEqual([
-      { parameter: 'min_load', actual: 0, wanted: 5 },
+      { parameter: 'min_load', actual: null, wanted: 5 },
     ]);
   });
 
@@ -150,7 +140,7 @@ describe('drift', () => {
     ).toEqual([]);
   });
 
-  test('names what is unset and has no default, and what is no number', () => {
+  test('names what is unset, and what is no number', () => {
     const row = { id: 31, inactivity_timeout: null, max_workers: 'many' };
     expect(driftOf(row, wanted({ inactivity_timeout: 60, max_workers: 20 }))).toEqual([
       { parameter: 'max_workers', actual: 'many', wanted: 20 },

@@ -16,19 +16,25 @@ describe('settings', () => {
   });
 
   test.each<[Partial<PlanSettings>, string]>([
-    [{ routing: 'best' as never }, '--routing: one of shortest, random'],
-    [{ performance: { least: 0, most: 5 } }, '--performance: a number above 0, or two such as 80..120'],
-    [{ performance: { least: 6, most: 5 } }, '--performance: a number above 0'],
-    [{ performance: { least: 6, most: Infinity } }, '--performance: a number above 0'],
-    [{ startSeconds: -1 }, '--start-time: a number of at least 0'],
-    [{ startSeconds: Number.NaN }, '--start-time: a number of at least 0'],
-    [{ startSeconds: Infinity }, '--start-time: a number of at least 0'],
-    [{ controlSeconds: 0 }, '--control-interval: a number above 0'],
-    [{ scaleDownSeconds: -1 }, '--scale-down-delay: a number of at least 0'],
-    [{ giveUpSeconds: 0 }, '--give-up: a number above 0'],
-    [{ slots: 1.5 }, '--slots: a whole number'],
-    [{ initialWorkers: 1.5 }, '--initial-workers: a whole number'],
-    [{ initialWorkers: 'some' as never }, '--initial-workers: a number of at least 0'],
+    [{ routing: 'best' as never }, '--routing: got best; allowed: one of shortest, random'],
+    [
+      { performance: { least: 0, most: 5 } },
+      '--performance: got 0..5; allowed: a number above 0, or two such as 80..120',
+    ],
+    [{ performance: { least: 6, most: 5 } }, '--performance: got 6..5; allowed: a number above 0'],
+    [
+      { performance: { least: 6, most: Infinity } },
+      '--performance: got 6..Infinity; allowed: a number above 0',
+    ],
+    [{ startSeconds: -1 }, '--start-time: got -1; allowed: a number of at least 0'],
+    [{ startSeconds: Number.NaN }, '--start-time: got NaN; allowed: a number of at least 0'],
+    [{ startSeconds: Infinity }, '--start-time: got Infinity; allowed: a number of at least 0'],
+    [{ controlSeconds: 0 }, '--control-interval: got 0; allowed: a number above 0'],
+    [{ scaleDownSeconds: -1 }, '--scale-down-delay: got -1; allowed: a number of at least 0'],
+    [{ giveUpSeconds: 0 }, '--give-up: got 0; allowed: a number above 0'],
+    [{ slots: 1.5 }, '--slots: got 1.5; allowed: a whole number'],
+    [{ initialWorkers: 1.5 }, '--initial-workers: got 1.5; allowed: a whole number'],
+    [{ initialWorkers: 'some' as never }, '--initial-workers: got some; allowed: a number of at least 0'],
   ])('refuses %j', (given, words) => {
     expect(() => planSettings(given)).toThrow(words);
     expect(() => planSettings(given)).toThrow(RangeError);

@@ -42,6 +42,8 @@ const cases: Case[] = [
   ['error cold-workers-type', { cold_workers: 0.5 }, { cold_workers: 1 }],
   ['error inactivity-timeout-range', { inactivity_timeout: 2 ** 53 }, { inactivity_timeout: 2 ** 53 - 1 }],
   ['error endpoint-name-type', { endpoint_name: 3 }, { endpoint_name: '3' }],
+  ['warning shell-characters-in-name', { endpoint_name: 'chat (new)' }, { endpoint_name: 'chat new, 2.0/ä' }],
+  ['warning shell-characters-in-name', { endpoint_name: 'a;b' }, { endpoint_name: 'a-b_c:d' }],
   ['error max-workers-range', { max_workers: 0 }, { max_workers: 1, cold_workers: 1 }],
   ['error max-workers-type', { max_workers: 1.5 }, { max_workers: 20 }],
   ['error cold-workers-range', { cold_workers: -1 }, { cold_workers: 0, min_load: 1 }],
@@ -186,6 +188,7 @@ describe('endpoint-group rules', () => {
     [{ target_util: 4.9 }, ''],
     [{ target_util: 101 }, ''],
     [{ max_workers: 12.5 }, ''],
+    [{ max_workers: 1e308 }, '; at most 9007199254740991'],
     [{ max_workers: '12' }, '; write it without quotes: 12'],
     [{ target_util: '90' }, '; write it without quotes: 90'],
     [{ max_workers: 'many' }, ''],
@@ -227,6 +230,13 @@ test('a worker group is told what the engine takes from its endpoint, and the pu
   const errors = (given: object) =>
     checkEndpointGroup(given).findings.filter(({ severity }) => severity === 'error');
   expect(errors({ overrecruit_ratio: 1.5 })).toEqual([]);
+  expect(errors({ overrecruit_ration: 1 })).toMatchObject([
+    {
+      allowed: expect.stringContaining('overrecruit_ratio'),
+      message: expect.stringContaining('overrecruit_ratio?'),
+    },
+  ]);
+  expect(errors({ id: 31, overrecruit_ratio: 0 })).toMatchObject([{ got: 0 }]);
   expect(errors({ overrecruit_ratio: 0 })).toMatchObject([{ got: 0, allowed: 'a number above 0' }]);
 });
 

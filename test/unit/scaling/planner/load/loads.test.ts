@@ -130,11 +130,11 @@ describe('a load', () => {
   });
 
   test.each<[Partial<GeneratedLoad>, string]>([
-    [{ unitsPerSecond: 0 }, 'unitsPerSecond: a number above 0'],
-    [{ seconds: Infinity }, 'seconds: a number above 0'],
-    [{ burstSeconds: Number.NaN }, 'burstSeconds: a number above 0'],
-    [{ peakRatio: 0.9 }, 'a ratio of at least 1'],
-    [{ burstRatio: 0.9 }, 'a ratio of at least 1'],
+    [{ unitsPerSecond: 0 }, 'unitsPerSecond: got 0; allowed: a number above 0'],
+    [{ seconds: Infinity }, 'seconds: got Infinity; allowed: a number above 0'],
+    [{ burstSeconds: Number.NaN }, 'burstSeconds: got NaN; allowed: a number above 0'],
+    [{ peakRatio: 0.9 }, 'peakRatio: got 0.9; allowed: a number of at least 1'],
+    [{ burstRatio: 0.9 }, 'burstRatio: got 0.9; allowed: a number of at least 1'],
   ])('of %j is refused', (over, words) => {
     expect(() => generated(over)).toThrow(words);
   });

@@ -231,3 +231,8 @@ test.each([0, -1, 1.5, Number.NaN])(
     );
   },
 );
+
+test('refuses a group of more places than it can plan for', () => {
+  const words = 'max_workers times slots: got 1000002; allowed: at most 1000000';
+  expect(() => planOf({ max_workers: 500_001 }, { slots: 2 }, requests([0, 1]))).toThrow(words);
+});
