@@ -92,7 +92,8 @@ export const RULES: Readonly<Record<string, Rule>> = {
     parameter: 'endpoint_name',
     allowed: 'advised: letters, digits, _ and -',
     applies: ({ endpoint_name: name = '' }) => /[|&;<>()$`\\"'*?[\]{}~!#]/.test(name),
-    message: () => 'the public service was seen to refuse a name with characters that a shell reads, such as ( or ;',
+    message: () =>
+      'the public service was seen to refuse a name with characters that a shell reads, such as ( or ;',
   },
   'target-util-no-headroom': {
     parameter: 'target_util',

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { createClient } from '../../../src/client/client.ts';
 import { DEFAULT_TEAM_KEY, startEmulator } from '../../../src/emulator/index.ts';
 import { readText } from '../../../src/cli/console.ts';
 import { jsonIn, pilotlight, typed } from '../../support/console.ts';
