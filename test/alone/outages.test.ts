@@ -14,8 +14,8 @@ import { openWindow, watchLateness } from '../support/real-time-window.ts';
 
 const TTL_MS = 20_000;
 const OUTAGE_MS = 11_000;
-/** Offsets of the outage for each kind: 66 hearts, and 220 in `npm run test:long -- test/alone/outages`. */
-const OFFSETS = Number(process.env['OUTAGE_OFFSETS'] ?? 6);
+/** Offsets of the outage for each kind: 33 hearts, and 220 in `npm run test:long -- test/alone/outages`. */
+const OFFSETS = Number(process.env['OUTAGE_OFFSETS'] ?? 3);
 const SEED = Number(process.env['OUTAGE_SEED'] ?? Date.now() % 1_000_000);
 /** An outage may begin anywhere in it. */
 const VENDOR_INTERVAL_MS = TTL_MS / 2;

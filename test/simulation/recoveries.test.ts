@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import { isLong } from '../support/long.ts';
 import { PATIENCE, runsAt, search, SCENARIOS, type ScenarioName } from './prove.ts';
 
 it.each<[ScenarioName, cost: number, promise: string]>([
@@ -19,7 +20,7 @@ it.each<[ScenarioName, cost: number, promise: string]>([
     'deployments under one rate limit live if N · θ ≤ T − ε − X, after outages in their order',
   ],
   ['unnamedLimiter', 100, 'they live under one that is not named if N · max(2 s, 1.5 θ) ≤ T − ε − X'],
-  ['oneKey', 5, 'if the heartbeats fit the key, none lapses'],
+  ['oneKey', 10, 'if the heartbeats fit the key, none lapses'],
   ['connections', 200, 'N deployments behind N places survive while connecting hangs'],
   ['concurrency', 100, 'N deployments behind a limit of C requests survive together'],
 ])(
@@ -33,7 +34,7 @@ it.each<[ScenarioName, cost: number, promise: string]>([
 it(
   'oneKeyShares: daemons get half of what heartbeats leave, in 99 of 100 worlds',
   async () => {
-    const { runs, violations } = await search('oneKeyShares', { runs: runsAt(5) });
+    const { runs, violations } = await search('oneKeyShares', { runs: runsAt(10) });
     expect(violations / runs).toBeLessThan(0.01);
   },
   PATIENCE,
@@ -52,13 +53,14 @@ it.each<[ScenarioName, runs: number, factor: number, atLeast: number]>([
   expect(violations).toBe(atLeast);
 });
 
-it.each(Object.keys(SCENARIOS) as ScenarioName[])(
-  'the same seed gives the same trace: %s',
-  async (scenario) => {
-    const [one, other] = await Promise.all(
-      [7, 7].map((seed) => SCENARIOS[scenario]({ seed, factor: undefined, trace: true })),
-    );
-    expect(one?.trace.length).toBeGreaterThan(10);
-    expect(other).toEqual(one);
-  },
-);
+/** Others of the same worlds are as good, and begin with fewer deployments. */
+const DEAR: ReadonlySet<string> = new Set(['beginnings', 'connections', 'oneKeyInChaos', 'oneKeyShares']);
+const repeated = Object.keys(SCENARIOS).filter((name) => isLong || !DEAR.has(name)) as ScenarioName[];
+
+it.each(repeated)('the same seed gives the same trace: %s', async (scenario) => {
+  const [one, other] = await Promise.all(
+    [7, 7].map((seed) => SCENARIOS[scenario]({ seed, factor: undefined, trace: true })),
+  );
+  expect(one?.trace.length).toBeGreaterThan(10);
+  expect(other).toEqual(one);
+});

@@ -4,7 +4,7 @@
  * the seeds of those that print them. `npm run test:long -- test/integration/logs` kills the program 200 times, blocks
  * stdout for five minutes, and follows 50 schedules of rates for each real log; `test/integration/sockets` has 20 outages
  * of each kind, `test/integration/daemon/replicas` kills replicas thirty times, and `test/integration/emulator` makes a
- * thousand random requests of each operation, `test/integration/doctor` goes through each pair of traits, and a day of four services. With a name such as `test/unit/logs` each property runs twenty times as
+ * thousand random requests of each operation, `test/integration/doctor` goes through each pair of traits, and a day of four services. With a name such as `test/unit/logs` each property runs fifty times as
  * often as in `npm test`.
  */
 import { spawnSync } from 'node:child_process';
@@ -45,8 +45,7 @@ const { status } = spawnSync(
       RATE_SCHEDULES: '50',
       OUTAGE_OFFSETS: '20',
       RANDOM_REQUESTS: '1000',
-      TRAIT_PAIRS: 'all',
-      ...(project === 'unit' && { PROPERTY_TIMES: '20' }),
+      ...(project === 'unit' && { PROPERTY_TIMES: '50' }),
     },
   },
 );

@@ -13,10 +13,10 @@ import { searchParameters } from '../../src/scaling/planner/search/search.ts';
 import { runTrial } from '../../src/scaling/planner/search/trial.ts';
 import type { PlanSettings } from '../../src/scaling/planner/settings.ts';
 import type { ResolvedParameters } from '../../src/scaling/rules/rules.ts';
+import { isLong } from '../support/long.ts';
 import { describeWithRealData, realData } from '../support/real-data.ts';
 import { requests, scenarioOf } from '../support/plans.ts';
 
-const isLong = process.env['SIMULATION_RUNS'] !== undefined;
 const HOUR_MS = 3_600_000;
 
 interface World {

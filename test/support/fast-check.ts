@@ -20,7 +20,7 @@ export function assert<Values>(
   parameters: fc.Parameters<Values> = {},
 ): void | Promise<void> {
   const numRuns = Math.min(
-    (parameters.numRuns ?? 100) * Number(PROPERTY_TIMES ?? 1),
+    (parameters.numRuns ?? 20) * Number(PROPERTY_TIMES ?? 1),
     Number(PROPERTY_RUNS ?? Infinity),
   );
   return fc.assert(property as fc.IProperty<Values>, { ...parameters, numRuns });

@@ -99,22 +99,23 @@ export class LogService {
   tail(count: number): string {
     const { unit = 'lines', givesBytes = Infinity, gives = Infinity } = this.#options;
     if (unit === 'lines' && givesBytes === Infinity) return this.#tailOfLines(count);
-    // A line has at least its end, so this has all that is asked for.
-    const text = this.#tailOfLines(unit === 'lines' ? count : Math.min(count, gives) + 1);
     const most = unit === 'lines' ? givesBytes : Math.min(count, givesBytes);
-    const last = unit === 'characters' ? Array.from(text).slice(-most).join('') : lastBytes(text, most);
+    // A line has at least its end, so this has all that is asked for.
+    const text = this.#tailOfLines(unit === 'lines' ? count : Math.min(count, gives) + 1, 2 * most);
+    const last = unit === 'characters' ? lastCharacters(text, most) : lastBytes(text, most);
     // Lines that are there as a whole, behind the first line's end.
     const isCut = last.length < text.length;
     if (isCut) this.shown = this.shown.slice(this.shown.length - (last.split('\n').length - 2));
     return last;
   }
 
-  #tailOfLines(count: number): string {
+  /** @param enough No more lines are looked for than have so many UTF-16 units. */
+  #tailOfLines(count: number, enough = Infinity): string {
     const { endsLines = true, cut = 0, gives = Infinity, stale } = this.#options;
     const at = this.now - (stale?.() ?? 0);
     const partial = this.#partials.findLast((one) => one.at <= at)?.text ?? '';
     const given = Math.min(count, gives) - (partial === '' ? 0 : 1);
-    const shown = this.#view(at, given);
+    const shown = this.#view(at, given, enough);
     const full = shown.length >= given;
     this.shown = full ? shown.slice(1) : shown;
     const last = shown.map(({ text }) => text);
@@ -133,14 +134,17 @@ export class LogService {
     return { kind: 'text', text };
   }
 
-  #view(at: number, count: number): readonly WrittenLine[] {
+  #view(at: number, count: number, enough: number): readonly WrittenLine[] {
     const epoch = this.#epochs.findLastIndex((one) => one.at <= at);
     const from = this.#epochs[epoch]?.from ?? 0;
     const found: WrittenLine[] = [];
+    let units = 0;
     for (let index = (this.#epochs[epoch + 1]?.from ?? this.written.length) - 1; index >= from; index--) {
       const line = this.written[index];
-      if (found.length >= count || line === undefined) break;
-      if (line.seenAt <= at) found.push(line);
+      if (found.length >= count || units > enough || line === undefined) break;
+      if (line.seenAt > at) continue;
+      found.push(line);
+      units += line.text.length + 1;
     }
     return found.reverse();
   }
@@ -151,4 +155,12 @@ function lastBytes(text: string, most: number): string {
   if (most === Infinity) return text;
   const bytes = Buffer.from(text);
   return bytes.length <= most ? text : bytes.subarray(-most).toString();
+}
+
+function lastCharacters(text: string, most: number): string {
+  if (text.length <= most) return text;
+  let from = text.length;
+  for (let left = most; left > 0 && from > 0; left--)
+    from -= (text.codePointAt(from - 2) ?? 0) > 0xffff ? 2 : 1;
+  return text.slice(from);
 }

@@ -181,7 +181,7 @@ const ORDINARY: Seed = {
       cold_workers: 2,
       max_workers: 6,
       deployment_id: 42,
-      load: { shape: 'diurnal', rate: 1_800, peak_ratio: 10, period_seconds: 3_600 },
+      load: { shape: 'diurnal', rate: 1_800, peak_ratio: 10, period_seconds: 1_800 },
     },
     { id: 2, endpoint_name: 'anew', ...ONE, max_workers: 2, load: constant(1_200) },
   ],
@@ -208,7 +208,7 @@ test(
       test_workers: 0,
     });
     world.emulator.load.set('anew', constant(1_200));
-    await world.pass(3_600, heartbeat);
+    await world.pass(1_800, heartbeat);
     expect(world.view('anew').id).toBe(result);
     expect(world.told(BEGUN)).toEqual([]);
     const metrics = await world.daemon.metrics();

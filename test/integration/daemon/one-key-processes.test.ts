@@ -4,10 +4,11 @@ import { test } from 'vitest';
 import { startEmulator, type Emulator, type TraitsInput } from '../../../src/emulator/index.ts';
 import { startDaemonProcess, type DaemonProcess } from '../../support/daemon-process.ts';
 import { serviceOf } from '../../support/daemon.ts';
+import { isLong } from '../../support/long.ts';
 import { startPilotlight } from '../../support/process.ts';
 
 const TTL_SECONDS = 60;
-const LASTS_MS = 90_000;
+const LASTS_MS = isLong ? 90_000 : 45_000;
 const TRAITS: TraitsInput = {
   rate_limit: { key: { size: 5, refill_per_second: 1, penalty: 1, debt_cap: 2 } },
   throttled_shape: 'json',

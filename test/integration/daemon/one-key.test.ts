@@ -3,9 +3,10 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { startEmulator, type TraitsInput } from '../../../src/emulator/index.ts';
 import { serviceOf, startTestDaemon } from '../../support/daemon.ts';
+import { isLong } from '../../support/long.ts';
 
 const TTL_SECONDS = 20;
-const LASTS_MS = 60_000;
+const LASTS_MS = isLong ? 60_000 : 30_000;
 
 const KEY = { size: 5, refill_per_second: 0.5, penalty: 1, debt_cap: 2 };
 const WORLDS: Readonly<Record<string, TraitsInput>> = {

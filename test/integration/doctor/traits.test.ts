@@ -11,6 +11,7 @@ import {
   type Traits,
 } from '../../../src/emulator/index.ts';
 import { defaultTraits, THROTTLED_SHAPES, TRAITS } from '../../../src/emulator/state/settings.ts';
+import { isLong } from '../../support/long.ts';
 
 type Name = keyof Traits;
 
@@ -148,7 +149,7 @@ async function expectTrue(traits: TraitsInput): Promise<void> {
 }
 
 /** All in a long run. */
-const EVERY = process.env['TRAIT_PAIRS'] === 'all' ? 1 : 5;
+const EVERY = isLong ? 1 : 15;
 
 describe('what doctor finds is so, and it finds what answers can tell', () => {
   test.each(SINGLE.map((traits) => [JSON.stringify(traits), traits] as const))('in %s', (_, traits) =>

@@ -4,7 +4,7 @@
  */
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startEmulator, type Emulator } from '../../../src/emulator/index.ts';
 import { daemonPid, startDaemonProcess, type DaemonProcess } from '../../support/daemon-process.ts';
 import { serviceOf, until } from '../../support/daemon.ts';
@@ -17,9 +17,10 @@ const TTL_S = 20;
 /** I of the engine for this TTL, ms. */
 const INTERVAL_MS = 4_000;
 const DISTURBED = 42;
+/** Further ones have the numbers after it. */
 const TWIN = 43;
 
-const seed = { deployments: [DISTURBED, TWIN].map((id) => ({ id, ttl: TTL_S })) };
+const seed = { deployments: [{ id: DISTURBED, ttl: TTL_S }] };
 
 function settings(emulator: Emulator, id: number, more: Record<string, string> = {}): Record<string, string> {
   return {
@@ -29,25 +30,28 @@ function settings(emulator: Emulator, id: number, more: Record<string, string> =
   };
 }
 
-/** The longest time between two arrivals of one deployment's heartbeats, by the service's own journal, ms. */
-function longestGap(emulator: Emulator, id: number): number {
-  const arrivals = emulator.journal
-    .entries({ operation: 'deployments.heartbeat', id })
-    .map(({ atMs }) => atMs);
-  return Math.max(...arrivals.slice(1).map((at, index) => at - (arrivals[index] ?? at)));
+/** When the heartbeats of one deployment arrived, by the service's own journal. */
+function arrivals(emulator: Emulator, id: number): readonly number[] {
+  return emulator.journal.entries({ operation: 'deployments.heartbeat', id }).map(({ atMs }) => atMs);
 }
 
-/** No beat of the disturbed one was missed: none came an interval later than those of the twin, or than it is due. */
-function expectNoneMissed(emulator: Emulator): void {
-  expect(emulator.deployments.get(DISTURBED).lapses).toBe(0);
-  const usual = Math.max(longestGap(emulator, TWIN), INTERVAL_MS);
-  expect(longestGap(emulator, DISTURBED)).toBeLessThan(usual + INTERVAL_MS);
+/** The longest time between two of them of which the later one is after `since`, ms. */
+function longestGap(all: readonly number[], since = 0): number {
+  return Math.max(...all.slice(1).map((at, index) => (at > since ? at - (all[index] ?? at) : 0)));
+}
+
+/** No beat was missed: none came an interval later than those of the twin meanwhile, or than it is due. */
+function expectNoneMissed(emulator: Emulator, id: number): void {
+  expect(emulator.deployments.get(id).lapses).toBe(0);
+  const own = arrivals(emulator, id);
+  const usual = Math.max(longestGap(arrivals(emulator, TWIN), own[0]), INTERVAL_MS);
+  expect(longestGap(own)).toBeLessThan(usual + INTERVAL_MS);
 }
 
 /** Lets the service take so many more beats of both. */
-async function beatOn(emulator: Emulator, more: number): Promise<void> {
-  const wanted = [DISTURBED, TWIN].map((id) => [id, emulator.deployments.get(id).beats + more] as const);
-  await until(() => wanted.every(([id, beats]) => emulator.deployments.get(id).beats >= beats));
+async function beatOn(emulator: Emulator, id: number, more: number): Promise<void> {
+  const wanted = [id, TWIN].map((each) => [each, emulator.deployments.get(each).beats + more] as const);
+  await until(() => wanted.every(([each, beats]) => emulator.deployments.get(each).beats >= beats));
 }
 
 async function restarts({ url }: DaemonProcess): Promise<number> {
@@ -59,9 +63,13 @@ async function restarts({ url }: DaemonProcess): Promise<number> {
 }
 
 /** A program whose daemon has started, and now meets trouble by itself, once. */
-async function startTroubled(emulator: Emulator, folder: string, trouble: string): Promise<DaemonProcess> {
+async function startTroubled(
+  own: Record<string, string>,
+  folder: string,
+  trouble: string,
+): Promise<DaemonProcess> {
   const file = join(folder, 'now');
-  const program = await startDaemonProcess(settings(emulator, DISTURBED), {
+  const program = await startDaemonProcess(own, {
     NODE_OPTIONS: `--import ${root}test/support/daemon-trouble.js`,
     TROUBLE: trouble,
     TROUBLE_FILE: file,
@@ -71,43 +79,59 @@ async function startTroubled(emulator: Emulator, folder: string, trouble: string
 }
 
 describe('the heart goes on, and the daemon is started again, when the daemon', () => {
+  let emulator: Emulator;
+  let twin: DaemonProcess;
+  let lastId = TWIN;
+  beforeAll(async () => {
+    emulator = await startEmulator({ seed: { deployments: [{ id: TWIN, ttl: TTL_S }] } });
+    twin = await startDaemonProcess(settings(emulator, TWIN));
+  });
+  afterAll(async () => {
+    await twin[Symbol.asyncDispose]();
+    await emulator.close();
+  });
+
+  /** A deployment for one test, and how its program is configured. */
+  function disturbed() {
+    const id = (lastId += 1);
+    emulator.deployments.add({ id, ttl: TTL_S });
+    return { id, own: settings(emulator, id) };
+  }
+
   test.concurrent.each(['SIGKILL', 'SIGSTOP', 'SIGABRT'] as const)('gets %s', async (signal) => {
-    await using emulator = await startEmulator({ seed });
-    await using _twin = await startDaemonProcess(settings(emulator, TWIN));
-    await using program = await startDaemonProcess(settings(emulator, DISTURBED));
+    const { id, own } = disturbed();
+    await using program = await startDaemonProcess(own);
     const first = program.daemonPid();
     process.kill(first, signal);
     await program.seen(/the daemon ended and is restarted/);
     await program.seen(/pilotlight started[\s\S]*pilotlight started/);
-    await beatOn(emulator, 2);
-    expectNoneMissed(emulator);
+    await beatOn(emulator, id, 2);
+    expectNoneMissed(emulator, id);
     expect(program.daemonPid()).not.toBe(first);
   });
 
   async function meets(trouble: string): Promise<void> {
     using folder = temporaryFolder();
-    await using emulator = await startEmulator({ seed });
-    await using _twin = await startDaemonProcess(settings(emulator, TWIN));
-    await using program = await startTroubled(emulator, folder.path, trouble);
+    const { id, own } = disturbed();
+    await using program = await startTroubled(own, folder.path, trouble);
     await program.seen(/the daemon ended and is restarted[\s\S]*pilotlight started/);
-    await beatOn(emulator, 2);
-    expectNoneMissed(emulator);
+    await beatOn(emulator, id, 2);
+    expectNoneMissed(emulator, id);
   }
 
   test.concurrent('exits by itself', () => meets('exit'));
 
   test.concurrent('throws what no clone can hold: it is said, and nothing ends', async () => {
     using folder = temporaryFolder();
-    await using emulator = await startEmulator({ seed });
-    await using _twin = await startDaemonProcess(settings(emulator, TWIN));
-    await using program = await startTroubled(emulator, folder.path, 'throw');
+    const { id, own } = disturbed();
+    await using program = await startTroubled(own, folder.path, 'throw');
     await program.seen(/a fault that ends nothing.*please report this/);
     expect(await restarts(program)).toBe(0);
-    await beatOn(emulator, 2);
-    expectNoneMissed(emulator);
+    await beatOn(emulator, id, 2);
+    expectNoneMissed(emulator, id);
   });
 
-  // One after the other: each of them has three processes, and one of these takes all it can get.
+  // One after the other: the daemon of each takes all it can get.
   test.each(['spin', 'resident memory', 'heap memory'])('meets trouble by itself: %s', meets);
 });
 

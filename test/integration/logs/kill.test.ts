@@ -6,6 +6,7 @@ import { startEmulator, type Emulator, type JournalEntry } from '../../../src/em
 import type { Gap, LogRecord } from '../../../src/logs/record.ts';
 import { Random } from '../../simulation/random.ts';
 import { until } from '../../support/daemon.ts';
+import { isLong } from '../../support/long.ts';
 import { readLogFiles, rotatedFiles } from '../../support/log-files.ts';
 import { startPilotlight, type Program } from '../../support/process.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
@@ -13,8 +14,8 @@ import { temporaryFolder } from '../../support/temporary-folder.ts';
 /** PROPERTY_SEED in the environment repeats a run. */
 const SEED = Number(process.env['PROPERTY_SEED'] ?? Date.now() % 2 ** 31);
 /** `npm run test:long -- test/integration/logs/kill` has 200. */
-const KILLS = Number(process.env['KILLS'] ?? 8);
-const LANES = 4;
+const KILLS = Number(process.env['KILLS'] ?? 4);
+const LANES = isLong ? 4 : 2;
 /** What the service gives of a log, and so what is to be asked for. */
 const MAX_TAIL = 10_000;
 /** Lines that join two views by chance. */

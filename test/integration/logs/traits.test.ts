@@ -2,11 +2,12 @@
 import { describe, expect, test } from 'vitest';
 import type { LogRecord } from '../../../src/logs/record.ts';
 import { followEmulator, GROUP } from '../../support/followed-emulator.ts';
+import { isLong } from '../../support/long.ts';
 import { gapsOf, linesOf } from '../../support/log-polls.ts';
 import { asDelivered, expectSubsequence } from '../../support/log-records.ts';
 
 const ENDPOINT = 31;
-const SECONDS = 240;
+const SECONDS = isLong ? 240 : 80;
 const LINES_PER_SECOND = 10;
 /** Of a file that is wiped, and of what is written in a poll interval at most, of either log. */
 const [FILE_BYTES, INTERVAL_LINES] = [16_384, 60];

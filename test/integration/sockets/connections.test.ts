@@ -6,11 +6,13 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { connect, createServer as createTcpServer, type AddressInfo } from 'node:net';
-import { describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import type { Count, Order } from '../../support/attempts-child.ts';
+import { childBundle } from '../../support/child-bundle.ts';
 import { until } from '../../support/daemon.ts';
 import { startFaultProxy, type FaultMode } from '../../support/fault-proxy.ts';
 import { startForwardProxy } from '../../support/forward-proxy.ts';
+import { isLong } from '../../support/long.ts';
 import { listening } from '../../support/listening.ts';
 import { describeWith, hasCommand } from '../../support/optional.ts';
 import { createPrivateCa, startTlsFront } from '../../support/private-ca.ts';
@@ -59,7 +61,8 @@ async function startSocksProxy(target: number): Promise<SocksProxy> {
   return proxy;
 }
 
-const CHILD = new URL('../../support/attempts-child.ts', import.meta.url);
+const bundle = childBundle(new URL('../../support/attempts-child.ts', import.meta.url));
+afterAll(() => bundle[Symbol.dispose]());
 const PROXIES = /^(https?|no)_proxy$/i;
 
 interface Attempts extends AsyncDisposable {
@@ -73,7 +76,7 @@ async function startAttempts(
   nodeOptions: readonly string[] = [],
 ): Promise<Attempts> {
   const own = Object.entries(process.env).filter(([name]) => !PROXIES.test(name));
-  const child = fork(CHILD, {
+  const child = fork(bundle.path, {
     execArgv: ['--expose-gc', ...nodeOptions],
     env: { ...Object.fromEntries(own), ...environment },
   });
@@ -99,8 +102,8 @@ async function startAttempts(
 }
 
 const WIDTH = 10;
-/** A loop long enough that one leaked kibibyte an attempt shows. */
-const ATTEMPTS = 400;
+/** One leaked kibibyte an attempt shows in a loop of 400, a leaked file or socket in fewer. */
+const ATTEMPTS = isLong ? 400 : 120;
 const HEAP_BOUND = 512 * 1024;
 /** Files of Node's own that come and go: a pipe of the resolver's, the folder that is being counted. */
 const SLACK = 4;

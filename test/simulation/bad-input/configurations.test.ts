@@ -153,7 +153,7 @@ test('is loaded, or is said to be wrong, all at once', { timeout: PATIENCE }, as
       for (const option of OPTION_KEYS.map((key): Option => OPTIONS[key]))
         expect(shown).toContain(PREFIX + option.variable);
     }),
-    casesOf(200),
+    casesOf(60),
   );
 });
 
@@ -280,7 +280,7 @@ test('is taken by heart and daemon at a reload, whole or not at all', { timeout:
         expect(ids).toEqual(expect.arrayContaining([...wanted]));
       },
     ),
-    casesOf(25),
+    casesOf(10),
   );
   expect(daemonPid(program)).toBe(pid);
 });

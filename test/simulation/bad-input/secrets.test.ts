@@ -8,10 +8,11 @@ import { expect, test } from 'vitest';
 import { createClient } from '../../../src/client/client.ts';
 import { OPERATION_IDS, operationOf, type OperationId } from '../../../src/contract/operations.ts';
 import { matchOperation } from '../../../src/wire/match.ts';
-import { casesOf, isLong, PATIENCE } from '../../support/bad-input/cases.ts';
+import { casesOf, PATIENCE } from '../../support/bad-input/cases.ts';
 import { startLyingService, type Lie } from '../../support/bad-input/lies.ts';
 import { startDaemonProcess, type DaemonProcess } from '../../support/daemon-process.ts';
 import { until } from '../../support/daemon.ts';
+import { isLong } from '../../support/long.ts';
 import { leaked, leaks, WRITINGS } from '../../support/secret-writings.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 

@@ -105,10 +105,10 @@ export const WORLDS: readonly World[] = [
   },
   {
     name: 'files of 64 KB that are wiped',
-    seconds: 400,
+    seconds: 200,
     service: () => ({ fileBytes: 65_536 }),
-    // Eleven wipes, and the lines of one interval each.
-    mostLost: 11 * 42,
+    // Five wipes, and the lines of one interval each.
+    mostLost: 5 * 42,
     write: steady(20),
   },
   { name: 'one poll in five is stale', seconds: 240, service: stale, write: steady(10) },

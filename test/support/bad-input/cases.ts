@@ -1,9 +1,7 @@
 /** How much made-up input a test tries, from which seed, and what counts as a hang. */
 import { readFileSync } from 'node:fs';
 import { expect } from 'vitest';
-
-/** As `npm run test:long` says. */
-export const isLong = process.env['SIMULATION_RUNS'] !== undefined;
+import { isLong } from '../long.ts';
 
 /** PROPERTY_SEED in the environment repeats a run. */
 const seed = Number(process.env['PROPERTY_SEED'] ?? Date.now() % 2 ** 31);

@@ -132,6 +132,6 @@ test('killed at any moment, the spool equals one that never was, and the sink se
         spool.close();
       },
     ),
-    { numRuns: 3 },
+    { numRuns: 2 },
   );
 }, 120_000);

@@ -51,7 +51,8 @@ describe('the OpenAPI document', () => {
   });
 
   test('would not pass with an example that breaks its schema, or a reference to nothing', async () => {
-    const text = JSON.stringify(document);
+    const paths = Object.entries(document.paths).filter(([path]) => path.startsWith('/api/v0/deployment'));
+    const text = JSON.stringify({ ...document, paths: Object.fromEntries(paths) });
     const broken = (from: string, to: string): OpenApiDocument =>
       JSON.parse(text.replace(from, to)) as OpenApiDocument;
     expect(await problemsOf(broken('"deployment_id":42', '"deployment_id":"42"'))).not.toEqual([]);

@@ -66,6 +66,6 @@ test('what is stored is whole at every instant, and no recorded sample but the l
         expect(known).toBe(SAMPLES - 1);
       },
     ),
-    { numRuns: 4 },
+    { numRuns: 2 },
   );
 }, 120_000);

@@ -155,7 +155,7 @@ describe('the pace', () => {
     growing.pass(120, 0.5);
     const { fetched, lines, asked } = growing;
     const polls = asked.length;
-    growing.pass(600, 0.5);
+    growing.pass(240, 0.5);
     expect(growing.fetched - fetched).toBeLessThan(
       4 * 100_000 * (growing.lines - lines) + 20_000 * (asked.length - polls),
     );

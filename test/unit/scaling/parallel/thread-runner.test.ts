@@ -7,7 +7,7 @@ import { searchParameters, type SearchRequest } from '../../../../src/scaling/pl
 import { requests, scenarioOf } from '../../../support/plans.ts';
 
 const { parameters: base, settings } = scenarioOf({ max_workers: 8, cold_workers: 2 });
-const seconds = 400;
+const seconds = 150;
 const loads = [
   RecordedLoad.of(generateLoad({ shape: 'bursts', unitsPerSecond: 30, unitsPerRequest: 20, seconds })),
   RecordedLoad.of(

@@ -5,7 +5,7 @@ import { plan, planStream } from '../../../../src/scaling/planner/plan.ts';
 import { planSettings } from '../../../../src/scaling/planner/settings.ts';
 import { fixedPool, groups, planOf, scenarioOf, traces } from '../../../support/plans.ts';
 
-const RUNS = { numRuns: 60 };
+const RUNS = { numRuns: 20 };
 const settings = fc.record({
   slots: fc.integer({ min: 1, max: 3 }),
   routing: fc.constantFrom('shortest' as const, 'random' as const),
@@ -59,7 +59,7 @@ describe('whatever the load, the parameters and the assumptions', () => {
         const scenario = { ...scenarioOf(group), settings: spread };
         expect(JSON.stringify(plan(scenario, load))).toBe(JSON.stringify(plan(scenario, load)));
       }),
-      { numRuns: 50 },
+      { numRuns: 20 },
     );
     const other = { ...scenarioOf({ min_load: 50 }), settings: { ...spread, seed: 8 } };
     const one = { ...other, settings: spread };
@@ -116,7 +116,7 @@ describe('more is never worse', () => {
             .queueTime.max;
         expect(wait(start)).toBeLessThan(wait(start + more));
       }),
-      { numRuns: 50 },
+      { numRuns: 20 },
     );
   });
 });
