@@ -14,7 +14,8 @@ import { describeProblem, inCheck, type ConfigProblem } from '../config/problem.
 import type { OperationId, Output } from '../contract/operations.ts';
 import { DEFAULT_TAG } from '../contract/operations/serverless/serverless.ts';
 import { ENDPOINT_GROUP_DEFAULTS } from '../contract/operations/serverless/endpoint-groups.ts';
-import { labelOf, Selection } from '../heartbeat/discovery/wanted.ts';
+import { labelOf, Selection, type Wanted } from '../heartbeat/discovery/wanted.ts';
+import type { ListedLog, WantedLog } from '../logs/lookup/log-lookup.ts';
 import { checkEndpointGroups, DEFAULT_FILLED_IN } from '../scaling/rules/check.ts';
 import { gotInWords, type WorkerFacts } from '../scaling/rules/rules.ts';
 
@@ -169,7 +170,7 @@ export async function askService(
       if (answer === undefined) break;
     }
   }
-  inquiry.findDeployments(settings);
+  inquiry.findConfigured(settings);
   return inquiry;
 }
 
@@ -214,18 +215,56 @@ class Inquiry {
     this.add(Math.abs(skew) <= MOST_SKEW ? 'fine' : 'wrong', 'clock', says);
   }
 
-  findDeployments({ deployments }: Settings): void {
-    const rows = this.answers['deployments.list']?.deployments;
-    for (const wanted of rows ? deployments : []) {
-      const selection = new Selection([wanted]);
-      const found = (rows ?? []).filter(({ id, name, tag }) =>
-        selection.has({ id, name: name ?? undefined, tag: tag || DEFAULT_TAG }),
-      );
-      const says = found.length > 0 ? `id ${found.map(({ id }) => id).join(', ')}` : 'not found';
-      this.add(found.length > 0 ? 'fine' : 'wrong', `deployment ${labelOf(wanted)}`, says);
+  /** Looks for what is configured by id or name in the lists that were answered. */
+  findConfigured({ deployments, endpoints, endpointLogs, workerGroups }: Settings): void {
+    const { answers } = this;
+    this.#find('deployment', deployments.map(selected), answers['deployments.list']?.deployments);
+    const named = [...endpoints, ...endpointLogs];
+    this.#find('endpoint', named.flatMap(listed('')), answers['endpointGroups.list']?.results);
+    const groups = workerGroups.flatMap(listed('endpoint:'));
+    this.#find('worker group', groups, answers['workergroups.list']?.results);
+  }
+
+  #find<R extends Pick<ListedLog, 'id'>>(
+    what: string,
+    wanted: readonly Wish<R>[],
+    rows: readonly R[] | undefined,
+  ): void {
+    if (rows === undefined) return;
+    for (const [label, { isOf }] of new Map(wanted.map((wish) => [wish.label, wish]))) {
+      const ids = rows.filter(isOf).map(({ id }) => id);
+      const says = ids.length > 0 ? `id ${ids.join(', ')}` : 'not found';
+      this.add(ids.length > 0 ? 'fine' : 'wrong', `${what} ${label}`, says);
     }
   }
 }
+
+interface Wish<R> {
+  readonly label: string;
+  isOf(row: R): boolean;
+}
+
+interface DeploymentRow extends Pick<ListedLog, 'id'> {
+  readonly name?: string | null | undefined;
+  readonly tag?: string | null | undefined;
+}
+
+function selected(wanted: Wanted): Wish<DeploymentRow> {
+  const selection = new Selection([wanted]);
+  return {
+    label: labelOf(wanted),
+    isOf: ({ id, name, tag }) => selection.has({ id, name: name ?? undefined, tag: tag || DEFAULT_TAG }),
+  };
+}
+
+/** None for `all`, of which there may be none. */
+const listed =
+  (before: string) =>
+  (wanted: WantedLog): Wish<ListedLog>[] => {
+    if (wanted.by === 'all') return [];
+    if (wanted.by === 'id') return [{ label: String(wanted.id), isOf: ({ id }) => id === wanted.id }];
+    return [{ label: before + wanted.name, isOf: ({ endpoint_name: name }) => name === wanted.name }];
+  };
 
 export function questionsOf(settings: Settings): Question[] {
   const { workerGroups, endpoints, endpointLogs, machines, deployments } = settings;

@@ -31,6 +31,7 @@ test('all that is configured is looked for, with reads alone', async () => {
     'fine: deployments: the key may list them',
     'fine: deployment 42: id 42',
     'fine: deployment name:square/blue: id 43',
+    'fine: endpoint chat: id 31',
     '',
   ]);
   expect(emulator.journal.entries().map(({ method }) => method)).not.toContain('PUT');
@@ -43,12 +44,25 @@ test('what is not there, or may not be read, is wrong; the exit code says what k
     dialect: 'public',
     seed: { users: [{ id: 1, api_keys: [{ name: 'all', key: 'all-key' }, limited] }] },
   });
-  const env = environmentOf(emulator, { DEPLOYMENTS: 'name:circle,7,42' });
+  const env = environmentOf(emulator, {
+    DEPLOYMENTS: 'name:circle,7,42',
+    ENDPOINTS: 'all,chat,nosuch,77',
+    ENDPOINT_LOGS: 'nosuch',
+    WORKER_GROUPS: '7,99,endpoint:nosuch',
+  });
   const missing = await pilotlight(CHECK, { env });
   expect(missing.code).toBe(1);
-  expect(missing.stdout).toContain('wrong: deployment name:circle: not found\n');
-  expect(missing.stdout).toContain('wrong: deployment 7: not found\n');
-  expect(missing.stdout).toContain('fine: deployment 42: id 42\n');
+  expect(missing.stdout.split('\n').filter((line) => / (?:deployment|endpoint|group) /.test(line))).toEqual([
+    'wrong: deployment name:circle: not found',
+    'wrong: deployment 7: not found',
+    'fine: deployment 42: id 42',
+    'fine: endpoint chat: id 31',
+    'wrong: endpoint nosuch: not found',
+    'wrong: endpoint 77: not found',
+    'fine: worker group 7: id 7',
+    'wrong: worker group 99: not found',
+    'wrong: worker group endpoint:nosuch: not found',
+  ]);
 
   const refused = await pilotlight(CHECK, { env: { ...env, API_KEY: 'no-such-key' } });
   expect(refused).toMatchObject({ code: 4, stdout: expect.stringContaining('wrong: key: ') });
