@@ -231,7 +231,7 @@ class Inquiry {
     rows: readonly R[] | undefined,
   ): void {
     if (rows === undefined) return;
-    for (const [label, { isOf }] of new Map(wanted.map((wish) => [wish.label, wish]))) {
+    for (const [label, isOf] of new Map(wanted.map((wish) => [wish.label, wish.isOf]))) {
       const ids = rows.filter(isOf).map(({ id }) => id);
       const says = ids.length > 0 ? `id ${ids.join(', ')}` : 'not found';
       this.add(ids.length > 0 ? 'fine' : 'wrong', `${what} ${label}`, says);
@@ -241,7 +241,7 @@ class Inquiry {
 
 interface Wish<R> {
   readonly label: string;
-  isOf(row: R): boolean;
+  readonly isOf: (row: R) => boolean;
 }
 
 interface DeploymentRow extends Pick<ListedLog, 'id'> {

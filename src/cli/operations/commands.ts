@@ -60,24 +60,41 @@ function operationCommand(id: OperationId, name: string, console: Console): Comm
     if (!given) return console.exit(EXIT.usage);
     const input: Input = id === 'offers.search' ? { ...ONLY_FREE, ...given } : given;
     const { perform } = await import('./perform.ts');
-    const act = id === 'endpointGroups.update' ? { act: updateWhole } : {};
-    console.exit(await perform(id, input, { ...options, ...act }, console));
+    const act = ACTS[id];
+    console.exit(await perform(id, input, { ...options, ...(act && { act }) }, console));
   });
 }
 
-/** A service may reset the parameters that an update leaves out (evidence 4.7): they are read and sent along. */
-const updateWhole: Act = async (client, { id, ...changes }, options) => {
-  const { parametersOf, schemaOf } = await import('../../scaling/rules/check.ts');
-  const { result } = await client.endpointGroups.get({ id: Number(id) }, options);
-  const { endpoint_name: _, ...kept } = parametersOf(result);
-  // A value that the contract refuses must not hinder another change, such as to stop.
-  const valid = Object.entries(kept).filter(([name, value]) => schemaOf(name)?.safeParse(value).success);
-  return await client.call(
-    'endpointGroups.update',
-    { id, ...Object.fromEntries(valid), ...changes },
-    options,
-  );
+const ACTS: Partial<Readonly<Record<OperationId, Act>>> = {
+  async 'endpointGroups.create'(client, input, options) {
+    await refuseBroken({}, input);
+    return await client.call('endpointGroups.create', input, options);
+  },
+  /** A service may reset the parameters that an update leaves out (evidence 4.7): they are read and sent along. */
+  async 'endpointGroups.update'(client, { id, ...changes }, options) {
+    const { parametersOf, schemaOf } = await import('../../scaling/rules/check.ts');
+    const { result } = await client.endpointGroups.get({ id: Number(id) }, options);
+    const { endpoint_name: _, ...kept } = parametersOf(result);
+    // A value that the contract refuses must not hinder another change, such as to stop.
+    const valid = Object.entries(kept).filter(([name, value]) => schemaOf(name)?.safeParse(value).success);
+    const before = Object.fromEntries(valid);
+    await refuseBroken(before, { ...before, ...changes });
+    return await client.call('endpointGroups.update', { id, ...before, ...changes }, options);
+  },
 };
+
+/** The rules between parameters, as `check` has them. What was broken before hinders no other change. */
+async function refuseBroken(before: Input, after: Input): Promise<void> {
+  const { checkEndpointGroup, parametersOf } = await import('../../scaling/rules/check.ts');
+  const errorsOf = (input: Input) =>
+    checkEndpointGroup(parametersOf(input)).findings.filter(({ severity }) => severity === 'error');
+  const known = new Set(errorsOf(before).map(({ rule }) => rule));
+  const broken = errorsOf(after).filter(({ rule }) => !known.has(rule));
+  if (broken.length > 0)
+    throw new InputError(
+      broken.map(({ parameter, message }) => `${parameter}: ${message}`).join('\nerror: '),
+    );
+}
 
 const ID = 'deployments.create';
 const SAID_BY_ARCHIVE: ReadonlySet<string> = new Set(['file_hash', 'file_size']);

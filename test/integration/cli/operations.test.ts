@@ -213,6 +213,20 @@ test.each([
   },
 );
 
+test.each([
+  ['create --endpoint-name x --cold-workers 5 --max-workers 2', 2],
+  ['update chat --max-workers 1', 2],
+  ['update chat --cold-workers 1 --max-workers 2', 0],
+])('more cold workers than workers are not sent: endpoint-group %s', async (words, code) => {
+  await using emulator = await startEmulator({ dialect: 'public' });
+  const ran = await typed(`endpoint-group ${words}`, { env: serviceOf(emulator) });
+  expect(ran).toMatchObject({
+    code,
+    stderr: code === 0 ? '' : expect.stringMatching(/cold_workers: [25] workers/),
+  });
+  expect(emulator.journal.entries().some(({ method }) => method !== 'GET')).toBe(code === 0);
+});
+
 test('a two-factor code that is required is asked for by name; nobody is asked in a script', async () => {
   await using emulator = await startEmulator();
   const env = serviceOf(emulator);
