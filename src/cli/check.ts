@@ -257,7 +257,7 @@ function selected(wanted: Wanted): Wish<DeploymentRow> {
   };
 }
 
-/** None for `all`, of which there may be none. */
+/** `all` may match nothing. */
 const listed =
   (before: string) =>
   (wanted: WantedLog): Wish<ListedLog>[] => {
