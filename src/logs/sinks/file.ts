@@ -214,7 +214,7 @@ async function openIfThere(path: string, flags: number): Promise<FileHandle | un
   try {
     return await openRegular(path, flags);
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
+    if (codeOf(error) === 'ENOENT') return undefined;
     throw error;
   }
 }
@@ -228,7 +228,8 @@ export class NoRegularFile extends PilotlightError {
 /** Does not wait for the other end of a pipe. @param flags As of open(2). @throws NoRegularFile */
 async function openRegular(path: string, flags: number): Promise<FileHandle> {
   const file = await open(path, flags | constants.O_NONBLOCK, FILE_MODE).catch((error: unknown) => {
-    throw isNoFile(error) ? refusal(path, error) : error;
+    // A folder, a pipe without a reader, or a socket.
+    throw ['EISDIR', 'ENXIO'].includes(codeOf(error) ?? '') ? refusal(path) : error;
   });
   try {
     if ((await file.stat()).isFile()) return file;
@@ -255,11 +256,10 @@ function linkTarget(path: string): string {
   return target;
 }
 
-/** A folder, a pipe without a reader, or a socket. */
-function isNoFile(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && (error.code === 'EISDIR' || error.code === 'ENXIO');
+function codeOf(error: unknown): string | undefined {
+  return (error as NodeJS.ErrnoException).code;
 }
 
-function refusal(path: string, cause?: unknown): NoRegularFile {
-  return new NoRegularFile(`PILOTLIGHT_LOG_FILE is no regular file: ${path}`, { cause });
+function refusal(path: string): NoRegularFile {
+  return new NoRegularFile(`PILOTLIGHT_LOG_FILE is no regular file: ${path}`);
 }

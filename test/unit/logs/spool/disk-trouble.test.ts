@@ -187,6 +187,8 @@ describe('a file', () => {
     wait();
     expect([spool.take('stdout'), spool.durable]).toEqual([undefined, false]);
     other.spool.close();
+    // It looks every few seconds.
+    expect([spool.take('stdout'), spool.durable]).toEqual([undefined, false]);
     wait();
     expect([spool.take('stdout'), spool.durable]).toEqual([undefined, true]);
     expect(spool.progress(SOURCE)).toMatchObject({ seq: 2 });
@@ -230,8 +232,10 @@ describe('a file', () => {
     before.append(recordsFrom(1, 2_000), progressAt(2_000, ['line 2000']));
     before.spool.close();
     spoil(fileIn(folder));
-    const { spool, kinds, wait, append } = await openSpool(folder);
+    const { spool, events, kinds, wait, append } = await openSpool(folder);
     expect(spool.progress(SOURCE)).toBeUndefined();
+    const why = { error: { message: expect.stringMatching(/\w/) as string } };
+    expect(events.find(({ kind }) => kind === 'spool set aside')).toMatchObject(why);
     expect(spool.epochAfterLoss).toBe(NOW);
     const polls = new LogPolls(spool.beginning(SOURCE));
     const records = polls.poll(() => ({ kind: 'text', text: 'line 2000\n' }));
@@ -307,8 +311,12 @@ describe('a file', () => {
     folder,
   }) => {
     const directory = join(folder, 'state');
-    const { spool, append, drain, wait } = await openSpool(directory);
-    append(recordsFrom(1, 5), inEpoch(NOW + 10_000, 5));
+    const before = await openSpool(directory);
+    before.append(recordsFrom(1, 5), inEpoch(NOW + 10_000, 5));
+    expect(before.drain()).toHaveLength(5);
+    before.spool.close();
+    const { spool, append, drain, wait, kinds } = await openSpool(directory);
+    expect(spool.progress(SOURCE)?.epoch).toBe(NOW + 10_000);
     rmSync(directory, { recursive: true });
     writeFileSync(directory, 'hi');
     wait();
@@ -317,5 +325,7 @@ describe('a file', () => {
     rmSync(directory);
     wait();
     expect([drain(), spool.durable]).toEqual([[6, 7], true]);
+    // Nothing waited there.
+    expect(kinds()).toEqual(['spool in memory', 'spool on disk again']);
   });
 });

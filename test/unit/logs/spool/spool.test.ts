@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect } from 'vitest';
 import { EMPTY_STREAM, MOST_KNOWN } from '../../../../src/logs/follower/stream.ts';
-import { BATCH_RECORDS } from '../../../../src/logs/spool/spool-database.ts';
+import { BATCH_BYTES, BATCH_RECORDS } from '../../../../src/logs/spool/spool-database.ts';
 import * as fc from '../../../support/fast-check.ts';
 import { test } from '../../../support/log-folder.ts';
 import { LogPolls, linesOf, mergedView } from '../../../support/log-polls.ts';
@@ -93,6 +93,7 @@ describe.each([
       for (let batch = spool.take('stdout'); batch !== undefined; batch = spool.take('stdout')) {
         expect(batch.bytes.toString()).toBe(batch.records.map((one) => `${JSON.stringify(one)}\n`).join(''));
         expect(batch.count).toBe(batch.records.length);
+        if (batch.count > 1) expect(batch.bytes.length).toBeLessThan(BATCH_BYTES * 1.01);
         sizes.push(batch.count);
         spool.acknowledge('stdout');
       }
@@ -217,6 +218,9 @@ describe('a spool on disk, opened again', () => {
     // A few pages of 4 KiB, of what takes 160 KB as a whole.
     expect((written() - before) / 100).toBeLessThan(30_000);
     expect(spool.progress(SOURCE)).toEqual(at(100));
+    spool.close();
+    using db = new DatabaseSync(join(folder, 'spool.sqlite'));
+    expect(Number(db.prepare('SELECT count(*) AS rows FROM window').get()?.['rows'])).toBeLessThan(50);
   });
 
   test('forgets a sink that is no longer configured, and gives a new one what is there', async ({
