@@ -29,8 +29,8 @@ describe('a day of the bill', () => {
   });
 
   test('knows an endpoint by its metadata, or by the source of a tree, and keeps what is of none', () => {
-    const tree: Charge = { amount: 4, source: 'endpoint-9' };
-    expect([...billedDay('2026-11-01', [tree, charge(null, 1)]).endpoints.keys()]).toEqual([9, null]);
+    const trees = ['endpoint-9', 'no-endpoint-8', 'endpoint-7-of'].map((source) => ({ amount: 4, source }));
+    expect([...billedDay('2026-11-01', [...trees, charge(null, 1)]).endpoints.keys()]).toEqual([9, null]);
   });
 
   test('takes rounding for rounding: parts that are a thousandth off leave no other', () => {
