@@ -61,17 +61,13 @@ const rate = (times: readonly [number, number][]) => (minute: number) =>
   times.findLast(([from]) => minute >= from)?.[1] ?? 0;
 
 const TROUBLED: readonly (readonly [TroubleName, Scene, says: string, facts?: object])[] = [
-  [
-    'not_recruiting',
-    { minutes: 4, workers: stranded },
-    'has load, no ready worker, and recruits none',
-    { min_load: 0, workers: [1] },
-  ],
+  ['not_recruiting', { minutes: 4, workers: stranded }, 'has load, no ready worker, and recruits none'],
   // A start that the service has given up is none.
   [
     'not_recruiting',
     { minutes: 9, workers: () => [loading(1, 'starting')], endpoint: () => ({ min_load: 5 }) },
     'has a min_load of 5',
+    { min_load: 5, workers: [1] },
   ],
   [
     'churn',

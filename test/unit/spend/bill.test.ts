@@ -65,10 +65,8 @@ describe('the forecast', () => {
   });
 
   test('has a range that is as wide as days vary, and never below what is spent', () => {
-    const wide = forecast(
-      days(28, (ago) => (ago % 14 < 7 ? 5 : 15)),
-      NOW,
-    );
+    const totals = days(28, (ago) => (ago % 14 < 7 ? 5 : 15));
+    const wide = forecast(totals, NOW);
     expect(wide?.range?.low).toBeGreaterThanOrEqual(wide?.soFar ?? Infinity);
     // Student's t of 20; three days to come, of weekdays that were seen 3, 4 and 4 times.
     expect((wide?.range?.high ?? 0) - (wide?.expected ?? 0)).toBeCloseTo(
@@ -95,24 +93,12 @@ describe('the forecast', () => {
   });
 
   test('has no range with less than two weeks, and none at all before a whole day is billed', () => {
-    expect(
-      forecast(
-        days(13, () => 10),
-        NOW,
-      ),
-    ).toMatchObject({ days: 12, range: undefined });
-    expect(
-      forecast(
-        days(28, (ago) => (ago === 0 ? 1 : 0)),
-        NOW,
-      ),
-    ).toBeUndefined();
-    expect(
-      forecast(
-        days(28, (ago) => (ago <= 1 ? 1 : 0)),
-        NOW,
-      ),
-    ).toBeUndefined();
+    const short = days(13, () => 10);
+    expect(forecast(short, NOW)).toMatchObject({ days: 12, range: undefined });
+    for (const last of [0, 1]) {
+      const begun = days(28, (ago) => Number(ago <= last));
+      expect(forecast(begun, NOW)).toBeUndefined();
+    }
     expect(forecast([], NOW)).toBeUndefined();
   });
 });

@@ -221,10 +221,8 @@ test('a permission that is missing is named once, asked for again after an hour,
   world.see(NOON - HOUR, NOON, ESTIMATED);
   await world.begin();
   await world.counted();
-  expect(world.watch.view().unanswered).toMatchObject([
-    { permission: 'user_read', isMissing: true },
-    { permission: 'billing_read', isMissing: true },
-  ]);
+  const lacking = ['user_read', 'billing_read'].map((permission) => ({ permission, isMissing: true }));
+  expect(world.watch.view().unanswered).toMatchObject(lacking);
   expect(world.today()?.source).toBe('estimated');
   await world.clock.advance(50 * MINUTE);
   expect(world.asked).toBe(1);

@@ -144,6 +144,13 @@ describe('the log pipeline', () => {
     expect(events[0]).toMatchObject({ retryInMs });
   });
 
+  test('of a group that the service does not know yet says nothing', async () => {
+    const fetchTail = () => Promise.resolve({ kind: 'error', reason: 'unknown', notFound: true } as const);
+    const { events, pipeline } = start({ fetchTail });
+    await settled();
+    expect([events, pipeline.view().logs[0]?.state]).toEqual([[], 'starting']);
+  });
+
   test('takes nothing that it cannot store, and takes it when it can', async () => {
     const spool = memorySpool(['stdout']);
     const append = spool.append.bind(spool);
