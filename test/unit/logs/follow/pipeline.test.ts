@@ -253,6 +253,7 @@ describe('the log pipeline', () => {
     expect([sum('lines', 'lines'), sum('delivered', 'records'), of('gap').length]).toEqual([631, 632, 1]);
     expect(sum('lines', 'bytes')).toBe(Buffer.byteLength(numbered(30).join('')) + 300 * 9 + 4);
     expect(of('polled').length).toBeGreaterThan(100);
+    expect(of('lines')).not.toContainEqual(expect.objectContaining({ lines: 0 }));
   });
 });
 
