@@ -16,6 +16,7 @@ describe('a day of the bill', () => {
       { type: 'disk', amount: 0.1 },
       { type: 'bwd', amount: 0.02 },
       { type: 'bwu', amount: 0.03 },
+      { type: 'gpu', amount: null },
     ];
     const { endpoints } = billedDay('2026-11-01', [charge(31, 1.15, items), charge(31, 2), charge(7, 1)]);
     expect(endpoints.get(31)).toEqual({

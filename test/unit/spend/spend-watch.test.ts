@@ -125,6 +125,7 @@ describe('today', () => {
     await world.begin();
     world.watch.watches(31, 'chat');
     world.see(NOON - HOUR, NOON, ESTIMATED);
+    world.watch.saw([], [501]);
     await world[Symbol.asyncDispose]();
     world = new World(NOON, folder.path);
     world.charges.set('2026-11-27', [{ amount: 7, metadata: { endpoint_id: 31 } }]);
@@ -133,6 +134,7 @@ describe('today', () => {
     expect(world.today()?.dollars).toBeCloseTo(3 + 3 / 60, 3);
     const [chat] = await world.watch.spends();
     expect([chat?.endpoint, chat?.id, chat?.billed.get('2026-11-27')?.total]).toEqual(['chat', 31, 7]);
+    expect(world.watch.ledger.former).toEqual([[501, NOON + 1]]);
   });
 
   test.each([
@@ -177,7 +179,9 @@ describe('the bill', () => {
     await world.counted();
     expect(world.watch.view().month?.soFar).toEqual({ dollars: 2.5, source: 'billed' });
     world.wantsAll = true;
-    expect((await world.watch.spends()).map(({ endpoint }) => endpoint)).toEqual(['chat', '#99', 'not told']);
+    // Nobody knows whose the last one is, so of that day nothing is known to be free.
+    const days = (await world.watch.spends()).map(({ endpoint, billed }) => [endpoint, billed.size]);
+    expect(Object.fromEntries(days)).toEqual({ chat: 40, '#99': 40, 'not told': 1 });
   });
 
   test('or what was seen make a day whole, of one endpoint or another: a forecast goes by those', async () => {
@@ -189,7 +193,7 @@ describe('the bill', () => {
     await world.begin();
     await world.counted();
     const { soFar, unknownDays, forecast } = world.watch.view().month ?? {};
-    expect(soFar?.dollars).toBeCloseTo(2 * 84 + 1, 0);
+    expect(soFar).toEqual({ dollars: expect.closeTo(2 * 84 + 1, 0) as number, source: 'told' });
     // Of 27 days four are known. What comes is like the two after the first.
     expect([unknownDays, forecast?.days]).toEqual([23, 2]);
     expect(forecast?.expected).toBeCloseTo(169 + 2.5 * 48.5, 0);
@@ -271,5 +275,7 @@ describe('orphans', () => {
     world.watch.saw([], [503]);
     world.watch.saw([], []);
     expect(world.watch.ledger.former).toHaveLength(1);
+    await world.counted();
+    expect(world.watch.view().month).toBeUndefined();
   });
 });
