@@ -9,8 +9,8 @@ import { NO_RETRY } from '../client/retry.ts';
 import { ENDPOINT_GROUPS_VARIABLE, loadEndpointGroups } from '../config/command-settings.ts';
 import { EXIT } from '../config/exit-codes.ts';
 import { loadConfig } from '../config/load.ts';
-import { PREFIX, type Settings } from '../config/options.ts';
-import { describeProblem, inCheck, type ConfigProblem } from '../config/problem.ts';
+import { OPTIONS, PREFIX, type Settings } from '../config/options.ts';
+import { configWarning, describeProblem, inCheck, type ConfigProblem } from '../config/problem.ts';
 import type { OperationId, Output } from '../contract/operations.ts';
 import { DEFAULT_TAG } from '../contract/operations/serverless/serverless.ts';
 import { ENDPOINT_GROUP_DEFAULTS } from '../contract/operations/serverless/endpoint-groups.ts';
@@ -59,12 +59,21 @@ function problemsOf(
       const { groups, isArray } = readGroupFile(path, read);
       return groupProblems(path === '-' ? 'standard input' : path, groups, facts, isArray);
     });
-  const problems = loadConfig(environment).problems.map(inCheck);
+  const problems = environmentProblems(environment);
   const { groups } = loadEndpointGroups(environment);
   if (groups === undefined || Object.keys(facts).length === 0) return problems;
   // The daemon does not know the workers' performance; who runs this command may.
   const others = problems.filter(({ rule }) => rule === undefined);
   return [...others, ...groupProblems(ENDPOINT_GROUPS_VARIABLE, groups, facts)];
+}
+
+/** With what `run` warns of: a key and an address alone keep nothing alive. */
+function environmentProblems(environment: Console['environment']): readonly ConfigProblem[] {
+  const { settings, problems } = loadConfig(environment);
+  const { variable, type } = OPTIONS.deployments;
+  const nothing = configWarning(PREFIX + variable, undefined, type.name, 'no deployment is kept alive');
+  const isIdle = settings?.deployments.length === 0;
+  return [...problems.map(inCheck), ...(isIdle ? [nothing] : [])];
 }
 
 function groupProblems(source: string, groups: readonly unknown[], facts: WorkerFacts, isArray = true) {
@@ -108,7 +117,7 @@ function describeProblems(problems: readonly ConfigProblem[]): readonly string[]
 interface CheckFinding {
   /** `unknown`: the service has no such operation, or has refused it for its rate limit. */
   readonly verdict: 'fine' | 'wrong' | 'unknown';
-  /** `key`, `clock`, `deployment 42`, or the variable of a feature. */
+  /** `key`, `service`, `clock`, `deployment 42`, or the variable of a feature. */
   readonly about: string;
   readonly says: string;
 }
@@ -202,7 +211,10 @@ class Inquiry {
       const advice = error instanceof ApiError ? adviceOf(error) : '';
       const says = [error.message, advice].filter(Boolean).join('; ');
       const isOpen = isUnknownOperation(error) || (isGentle && error instanceof ThrottledError);
-      this.add(isOpen ? 'unknown' : 'wrong', about, says, exitCodeOf(error));
+      const exit = exitCodeOf(error);
+      // Without an answer, nothing is known of the key.
+      const isAway = about === KEY && exit === EXIT.unreachable;
+      this.add(isOpen ? 'unknown' : 'wrong', isAway ? 'service' : about, says, exit);
       return undefined;
     }
   }

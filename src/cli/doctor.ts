@@ -123,7 +123,7 @@ type DaemonView = Pick<Status, 'service' | 'rate_limit' | 'deployments'>;
 
 export interface Line {
   readonly verdict: AssumptionVerdict;
-  /** `key`, `clock`, `deployment 42`, a variable, or an assumption. */
+  /** `key`, `service`, `clock`, `deployment 42`, a variable, or an assumption. */
   readonly about: string;
   readonly value?: string;
   readonly says: string;

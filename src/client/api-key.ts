@@ -1,6 +1,6 @@
 /** The API key: from the environment, or from a file that is read again after a refusal. */
 import type { Stats } from 'node:fs';
-import { readSlowFile } from './slow-file.ts';
+import { irregular, readSlowFile } from './slow-file.ts';
 
 export interface ApiKey {
   current(): string;
@@ -21,7 +21,8 @@ export function createApiKey(initial: string, initialFile: string | undefined): 
     async reread(signal) {
       if (file === undefined) return key;
       const refuse = (stats: Stats): void => {
-        if (!stats.isFile()) throw new Error('not a regular file');
+        const why = irregular(stats);
+        if (why !== undefined) throw new Error(why);
         if (stats.size > KEY_FILE_BYTES) throw new Error(`${stats.size} bytes are no API key`);
       };
       const text = (await readSlowFile(file, refuse, signal)).trim();

@@ -92,7 +92,10 @@ export class ApiError extends CallError {
 
   constructor(operation: OperationId, refusal: Refusal, options: CallErrorOptions = {}) {
     const code = refusal.code ? ` ${refusal.code}` : '';
-    super(operation, `status ${refusal.status}${code}: ${refusal.message}`, options);
+    // With 200 and `success: false`, the status tells nothing.
+    const status = refusal.status < 300 ? '' : `status ${refusal.status}`;
+    const how = (status + code).trim();
+    super(operation, how === '' ? refusal.message : `${how}: ${refusal.message}`, options);
     this.status = refusal.status;
     this.errorCode = refusal.code;
     this.said = refusal.message;

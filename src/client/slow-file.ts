@@ -21,6 +21,12 @@ interface Look {
 const lastLooks = new Map<string, Look>();
 let underWay = 0;
 
+/** Why it cannot be read as a file; undefined: it can. */
+export function irregular(stats: Pick<Stats, 'isFile' | 'isDirectory'>): string | undefined {
+  if (stats.isDirectory()) return 'it is a folder; Docker makes one if the file to mount is missing';
+  return stats.isFile() ? undefined : 'not a regular file';
+}
+
 /** The text of a file, unless `refuse` throws. Rejects after 4 s, or with the signal. */
 export function readSlowFile(
   path: string,

@@ -1,5 +1,5 @@
 import { readFileSync, statSync, type Stats } from 'node:fs';
-import { readSlowFile, statSlowFile } from '../client/slow-file.ts';
+import { irregular, readSlowFile, statSlowFile } from '../client/slow-file.ts';
 
 export interface FileState {
   readonly isFile: boolean;
@@ -20,7 +20,8 @@ const HANDED_OVER = /^\/(?:dev|proc\/self)\/fd\/\d+$/;
 
 /** @throws If the file must not be read: a pipe may block its reader forever. */
 function refuse(path: string, stats: Stats): void {
-  if (!stats.isFile() && !HANDED_OVER.test(path)) throw new Error('not a regular file');
+  const why = irregular(stats);
+  if (why !== undefined && !HANDED_OVER.test(path)) throw new Error(why);
   if (stats.size > MOST_BYTES)
     throw new Error(`the file has ${stats.size} bytes; the limit is ${MOST_BYTES}`);
 }

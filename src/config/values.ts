@@ -267,11 +267,19 @@ export function unreadable(
   file: string,
   why: string,
 ): { readonly file: string; readonly why: string } {
-  if ((!secret && !shown) || PATH.test(file)) return { file, why };
+  if ((!secret && !shown) || PATH.test(file)) return { file, why: withUser(why) };
   return {
     file: 'a path that cannot be read',
     why: `if this is the value itself, set ${PREFIX}${variable} instead`,
   };
+}
+
+/** In a container, the owner of a mounted file is often another user. */
+function withUser(why: string): string {
+  const user = process.getuid?.();
+  return user === undefined || !why.startsWith('EACCES')
+    ? why
+    : `${why}; it must be readable for user ${user}`;
 }
 
 function awaited(option: Option, path: string, message: string): ConfigProblem {

@@ -112,6 +112,7 @@ export class FleetWatch implements Fleet {
   #known: KnownEndpoints = [];
   #priceCeilings: PriceCeilings = new Map();
   #listFailures = 0;
+  #hasList = false;
   /** Names that no endpoint has and that were reported. */
   #unknown: readonly string[] = [];
   #leaving: Promise<unknown> = Promise.resolve();
@@ -210,6 +211,7 @@ export class FleetWatch implements Fleet {
       const answer = await within(clock, ANSWER_LIMIT_MS, signal, (ends) => service.endpoints(ends));
       this.#known = afterList(this.#known, answer);
       if (signal.aborted) return 0;
+      this.#hasList = true;
       if (this.#listFailures > 0) notice({ kind: 'endpoints listed again', failures: this.#listFailures });
       this.#listFailures = 0;
       this.#tellUnknown();
@@ -228,6 +230,8 @@ export class FleetWatch implements Fleet {
 
   /** Reports each name once, until an endpoint has it. */
   #tellUnknown(): void {
+    // Before the first list nothing is known of any name.
+    if (!this.#hasList) return;
     const unknown = unknownNames(this.#settings.endpoints, this.#known);
     const names = unknown.filter((name) => !this.#unknown.includes(name));
     this.#unknown = unknown;

@@ -13,7 +13,7 @@ import {
   type DaemonFlags,
 } from '../flag-types.ts';
 import type { DoctorFlags } from '../doctor.ts';
-import { accessSync, constants, writeFileSync } from 'node:fs';
+import { accessSync, constants, existsSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { EXIT } from '../../config/exit-codes.ts';
 import { addPlanFlags, type PlanFlags } from '../plan/flags.ts';
@@ -70,6 +70,8 @@ export function doctorCommand(console: Console): Command {
         '\n\nExit codes: 0 all well, 1 something is off, 2 configuration, 3 no answer, 4 the key is refused.',
     )
     .action(async (flags: DoctorFlags & DaemonFlags) => {
+      const { report } = flags;
+      if (report !== undefined) onFile(`--report ${report}`, () => expectWritable(report));
       const { runDoctor } = await import('../doctor.ts');
       console.exit(await runDoctor(daemonOf(console, flags), flags, console));
     });
@@ -96,8 +98,7 @@ export function planCommand(console: Console): Command {
     .action(async (flags: PlanFlags) => {
       const { runPlan } = await import('../plan/run-plan.ts');
       const { html, json, p99 } = flags;
-      // Before minutes are spent on what could not be written then.
-      if (html !== undefined) onFile(html, () => accessSync(dirname(html), constants.W_OK));
+      if (html !== undefined) onFile(`--html ${html}`, () => expectWritable(html));
       const report = await runPlan(flags, console);
       if (p99 !== undefined && !report.search?.best) console.exit(EXIT.failed);
       const page = html === undefined ? '' : (await import('../plan/report/page.ts')).planPage(report);
@@ -107,15 +108,20 @@ export function planCommand(console: Console): Command {
         for (const line of planTable(report)) printLine(console, line);
       }
       if (html === undefined) return;
-      onFile(html, () => writeFileSync(html, page));
+      onFile(`--html ${html}`, () => writeFileSync(html, page));
       if (!json) printLine(console, `Page with the plots: ${html}`);
     });
 }
 
-function onFile(path: string, act: () => void): void {
+/** Before questions are asked or minutes are spent. @throws the system's error */
+function expectWritable(path: string): void {
+  accessSync(existsSync(path) ? path : dirname(path), constants.W_OK);
+}
+
+function onFile(flag: string, act: () => void): void {
   try {
     act();
   } catch (cause) {
-    throw new InputError(`--html ${path}: ${(cause as Error).message}`, { cause });
+    throw new InputError(`${flag}: ${(cause as Error).message}`, { cause });
   }
 }

@@ -77,13 +77,14 @@ async function serve(
   const loaded = flags.length === 0 ? seed : { ...seed, endpoint_groups: withLoads(groups ?? [], flags) };
   const traits = traitsFile === undefined ? {} : await readTraitsFile(traitsFile);
   await using emulator = await startEmulator({ host, port, dialect, seed: loaded, traits });
+  const reachable = emulator.url.replace('//0.0.0.0:', '//127.0.0.1:').replace('//[::]:', '//[::1]:');
   // In one piece: a reader that leaves after the first line, as `head -1` does, must not end the emulator.
   out(
     [
       `emulator listening on ${emulator.url} (API key: ${emulator.apiKey}; dialect: ${dialect})`,
       ...contentsOf(emulator.snapshot()),
-      `its interface to read and try: ${emulator.url}/docs`,
-      `to reach it: export PILOTLIGHT_BASE_URL=${emulator.url} PILOTLIGHT_API_KEY=${emulator.apiKey}`,
+      `its interface to read and try: ${reachable}/docs`,
+      `to reach it: export PILOTLIGHT_BASE_URL=${reachable} PILOTLIGHT_API_KEY=${emulator.apiKey}`,
       '',
     ].join('\n'),
   );

@@ -180,13 +180,17 @@ function pricesOf(rows: History['rows']): Partial<PlanSettings> {
     hotSpend += hot * spend.mean;
     coldSpend += cold * spend.mean;
   }
-  if (coldCold === 0) return hotHot === 0 ? {} : { priceHot: hotSpend / hotHot };
-  if (hotHot === 0) return { priceCold: coldSpend / coldCold };
+  if (coldCold === 0) return hotHot === 0 ? {} : { priceHot: roundedPrice(hotSpend / hotHot) };
+  if (hotHot === 0) return { priceCold: roundedPrice(coldSpend / coldCold) };
   const determinant = hotHot * coldCold - hotCold ** 2;
   if (determinant < 1e-6 * hotHot * coldCold) return {};
-  const priceHot = (hotSpend * coldCold - coldSpend * hotCold) / determinant;
-  const priceCold = (coldSpend * hotHot - hotSpend * hotCold) / determinant;
+  const priceHot = roundedPrice((hotSpend * coldCold - coldSpend * hotCold) / determinant);
+  const priceCold = roundedPrice((coldSpend * hotHot - hotSpend * hotCold) / determinant);
   return priceHot > 0 ? { priceHot, priceCold: Math.max(0, priceCold) } : {};
+}
+
+function roundedPrice(price: number): number {
+  return Number(price.toPrecision(6));
 }
 
 function median(values: readonly number[]): number | undefined {

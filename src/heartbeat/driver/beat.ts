@@ -5,6 +5,7 @@ import type { Peer } from '../../client/transport/transport.ts';
 import {
   ApiError,
   CallError,
+  RequestError,
   ResponseError,
   TimeoutError,
   TransportError,
@@ -110,6 +111,8 @@ export function describeFailure(error: unknown): string {
 const NO_ROUTE = 'there is no such route at this address; check PILOTLIGHT_BASE_URL, or a proxy in between';
 
 function wordsOf(error: unknown): string {
+  const isKeyless = error instanceof RequestError && error.problems.some(({ field }) => field === 'apiKey');
+  if (isKeyless) return FAILURE_WORDS['no-key'];
   const label = failureLabel(error);
   const isNoRoute = error instanceof ApiError && error.status === 404 && label === 'unreadable';
   if (isNoRoute) return NO_ROUTE;

@@ -67,7 +67,8 @@ test('what is not there, or may not be read, is wrong; the exit code says what k
   const refused = await pilotlight(CHECK, { env: { ...env, API_KEY: 'no-such-key' } });
   expect(refused).toMatchObject({ code: 4, stdout: expect.stringContaining('wrong: key: ') });
   const unreachable = await pilotlight(CHECK, { env: { ...env, BASE_URL: 'http://127.0.0.1:1' } });
-  expect(unreachable).toMatchObject({ code: 3, stdout: expect.stringContaining('wrong: key: ') });
+  expect(unreachable).toMatchObject({ code: 3, stdout: expect.stringContaining('wrong: service: ') });
+  expect(unreachable.stdout).not.toContain(': key: ');
   const invalid = await pilotlight(CHECK, { env: { ...env, DEPLOYMENTS: 'x', LISTEN: 'y' } });
   expect(invalid).toMatchObject({ code: 2, stderr: expect.stringContaining('The service was not asked') });
   const files = await pilotlight([...CHECK, 'groups.json'], { env });

@@ -67,6 +67,14 @@ describe.concurrent('doctor', () => {
     });
   });
 
+  test('asks nothing if the report could not be written', async () => {
+    await using emulator = await startEmulator({ dialect: 'public' });
+    using folder = temporaryFolder();
+    const ran = await doctor(environmentOf(emulator), '--report', join(folder.path, 'none', 'report.json'));
+    expect(ran).toMatchObject({ code: 2, stderr: expect.stringContaining('--report ') });
+    expect(emulator.journal.entries()).toEqual([]);
+  });
+
   test('writes a report without a key, name, id, address or line of a log', async () => {
     const [key, name, tag] = ['SECRET-key-1', 'SECRET-name', 'SECRET-tag'];
     const [user, deployment, group, endpoint] = [615_243, 918_273, 817_263, 716_253];

@@ -38,9 +38,18 @@ test.each([
   expect(rules.filter((rule) => rule === 'inactivity-shorter-than-start')).toHaveLength(warnings);
 });
 
+const ALIVE = { API_KEY: 'k', BASE_URL: 'http://127.0.0.1:1', DEPLOYMENTS: '42' };
+
+test('a valid configuration that keeps nothing alive has a warning, as run has', async () => {
+  const { code, stdout, stderr } = await pilotlight(['check'], { env: { ...ALIVE, DEPLOYMENTS: '' } });
+  expect([code, stdout]).toEqual([0, 'configuration valid, 1 warning\n']);
+  expect(stderr).toMatch(/^warning: PILOTLIGHT_DEPLOYMENTS: is not set; .*no deployment is kept alive\n$/);
+  expect(await pilotlight(['check'], { env: ALIVE })).toMatchObject({ code: 0, stderr: '' });
+});
+
 test('without files it reads the environment that run reads; what is known of the workers lets more rules speak', async () => {
   const group = '{"min_load":91,"max_workers":10,"cold_workers":5,"inactivity_timeout":10}';
-  const env = { API_KEY: 'k', BASE_URL: 'http://127.0.0.1:1', ENDPOINT_GROUPS: `[${group}]` };
+  const env = { ...ALIVE, ENDPOINT_GROUPS: `[${group}]` };
   const facts = ['--performance', '9', '--cold-start', '60s'];
   expect(await pilotlight(['check', '--strict'], { env })).toMatchObject({
     code: 0,
@@ -56,7 +65,7 @@ test('without files it reads the environment that run reads; what is known of th
 });
 
 test('a name that nothing reads is an error, though run only warns', async () => {
-  const env = { API_KEY: 'k', BASE_URL: 'http://127.0.0.1:1', LOG_LEVLE: 'debug' };
+  const env = { ...ALIVE, LOG_LEVLE: 'debug' };
   const { code, stdout, stderr } = await pilotlight(['check'], { env });
   expect([code, stdout]).toEqual([2, '1 error, 0 warnings\n']);
   expect(stderr).toMatch(/^error: PILOTLIGHT_LOG_LEVLE: .*did you mean PILOTLIGHT_LOG_LEVEL\?\n$/);

@@ -77,7 +77,7 @@ describe('a key that is read again', () => {
     expect(await at.key.reread(signal)).toHaveLength(64 * 1024);
     rmSync(at.file);
     mkdirSync(at.file);
-    await expect(at.key.reread(signal)).rejects.toThrow('not a regular file');
+    await expect(at.key.reread(signal)).rejects.toThrow('it is a folder');
     rmSync(at.file, { recursive: true });
     await expect(at.key.reread(signal)).rejects.toThrow('ENOENT');
   });

@@ -39,6 +39,17 @@ async function settled(call: Promise<unknown>): Promise<unknown> {
   return outcome;
 }
 
+test.each([
+  [200, 'instances.list: no'],
+  [400, 'instances.list: status 400: no'],
+])('a refusal names its status only if that tells something: %i', async (status, message) => {
+  const transport = new AnsweringTransport(answer(status, { success: false, msg: 'no' }));
+  const options = { retry: false } as const;
+  expect(await settled(clientOf(transport).instances.list({}, options))).toMatchObject({
+    error: { message },
+  });
+});
+
 test.each<[status: number, body: unknown, judgement: string | undefined]>([
   [200, { instances: [] }, undefined],
   [200, '<html>gateway</html>', 'unreadable'],

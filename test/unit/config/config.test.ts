@@ -76,6 +76,15 @@ test('a secret that was put in the place of its file is not shown', () => {
   ]);
 });
 
+test('a file of another user: the problem names the user that must be able to read it', () => {
+  const environment = { PILOTLIGHT_BASE_URL: 'http://h', PILOTLIGHT_API_KEY_FILE: '/run/key' };
+  const { problems } = loadConfig(environment, () => {
+    throw new Error("EACCES: permission denied, open '/run/key'");
+  });
+  const problem = problems.find(({ severity }) => severity === 'error');
+  expect(problem?.message).toContain(`it must be readable for user ${process.getuid?.()}`);
+});
+
 test('reads X_FILE, trims it, and refuses both at once', () => {
   const fromFile = { PILOTLIGHT_BASE_URL: 'http://h', PILOTLIGHT_API_KEY_FILE: '/run/key' };
   const loaded = load(fromFile, { '/run/key': 'from-file\n' });

@@ -379,16 +379,17 @@ describe('endpoints', () => {
   test('that are wanted by id need no list; of others that is said', async () => {
     const world = new World();
     world.endpoints = () => Promise.reject(new Error('forbidden'));
-    await world.start({
-      endpoints: [
-        { by: 'id', id: 31 },
-        { by: 'name', name: 'chat' },
-      ],
-    });
+    const endpoints = [
+      { by: 'id', id: 31 },
+      { by: 'name', name: 'chat' },
+    ] as const;
+    await world.start({ endpoints });
     await world.pass(100);
     expect(world.labels()).toEqual(['#31']);
     expect(world.one('#31')).toMatchObject({ parameters: {}, drift: [], findings: [] });
     expect(world.notices[0]).toMatchObject({ kind: 'endpoints not listed', failures: 1 });
+    world.watch.apply({ endpoints, fleetInterval: 15 * SECOND, endpointGroups: [] });
+    expect(world.notices.map(({ kind }) => kind)).not.toContain('endpoints unknown');
     world.endpoints = () => [DRAW];
     await world.pass(60);
     const failures = world.notices.filter(({ kind }) => kind === 'endpoints not listed').length;

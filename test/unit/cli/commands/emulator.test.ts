@@ -37,6 +37,15 @@ to reach it: export PILOTLIGHT_BASE_URL=${url} PILOTLIGHT_API_KEY=emulator-key
   await expect(fetch(url)).rejects.toThrow('fetch failed');
 });
 
+test('on all addresses of the machine it names one that can be reached', async () => {
+  const running = await emulator('--host', '0.0.0.0');
+  const reachable = running.url.replace('0.0.0.0', '127.0.0.1');
+  expect(running.stdout()).toContain(`export PILOTLIGHT_BASE_URL=${reachable} `);
+  expect((await fetch(`${reachable}/docs`)).status).toBe(200);
+  running.interrupt();
+  await running.exit;
+});
+
 test('has the seed, the loads, the dialect and the address that it is given', async () => {
   using folder = temporaryFolder();
   const seed = join(folder.path, 'seed.json');

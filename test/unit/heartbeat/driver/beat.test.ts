@@ -3,13 +3,14 @@ import { describe, expect, test, vi } from 'vitest';
 import type { Peer } from '../../../../src/client/transport/transport.ts';
 import {
   ApiError,
+  RequestError,
   ResponseError,
   ThrottledError,
   TimeoutError,
   TransportError,
   type TransportReason,
 } from '../../../../src/client/errors.ts';
-import { createBeatPort, outcomeOf } from '../../../../src/heartbeat/driver/beat.ts';
+import { createBeatPort, describeFailure, outcomeOf } from '../../../../src/heartbeat/driver/beat.ts';
 import type { BeatRequest } from '../../../../src/heartbeat/driver/ports.ts';
 import type { Refusal } from '../../../../src/wire/response.ts';
 
@@ -120,6 +121,13 @@ describe('an attempt without an answer', () => {
       'the answer does not come from the service; is there a proxy in between? (proxy 10.0.0.9:3128)',
       'connection refused (proxy 127.0.0.1:21999)',
     ]);
+  });
+
+  test('says that no key could be read, and asks for a report of other requests that break the contract', () => {
+    const wordsFor = (field: string) =>
+      describeFailure(new RequestError('deployments.list', [{ field, message: 'x' }]));
+    expect(wordsFor('apiKey')).toBe('no API key could be read, so nothing was sent');
+    expect(wordsFor('id')).toContain('please report it');
   });
 
   test('in time, that can be read, or that anybody has thought of', () => {
