@@ -4,7 +4,7 @@ import { chaos, chaosUnderLimit, chaosUnderUnnamedLimit } from './chaos.ts';
 import { limiter as namedLimiter, unnamedLimiter } from './limiter.ts';
 import { mistakes, outages } from './outages.ts';
 import { needed } from './needed.ts';
-import { oneKey, oneKeyInChaos, oneKeyShares } from './one-key.ts';
+import { oneKey, oneKeyInChaos, oneKeyShares, sidecars } from './one-key.ts';
 import { farewell, resume, rotation, slowness } from './recoveries.ts';
 import type { Scenario } from './scenario.ts';
 import { windows } from './windows.ts';
@@ -29,6 +29,7 @@ export const SCENARIOS = {
   oneKey,
   oneKeyInChaos,
   oneKeyShares,
+  sidecars,
 } as const satisfies Record<string, Scenario>;
 
 export type ScenarioName = keyof typeof SCENARIOS;
