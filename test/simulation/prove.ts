@@ -35,7 +35,7 @@ export const SCENARIOS = {
 export type ScenarioName = keyof typeof SCENARIOS;
 
 /** How many schedules the large scenarios run: SIMULATION_RUNS in the environment, or 100: each mistake that
- * broken-engines.test.ts makes is noticed by the first thirty. */
+ * broken-engines.test.ts makes is noticed by the first fifty. */
 export const RUNS = Number(process.env['SIMULATION_RUNS'] ?? 100);
 
 export function runsAt(cost: number): number {
