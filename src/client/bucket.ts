@@ -68,7 +68,11 @@ export class Bucket {
       if (this.proof >= PROOF) this.spacing = this.suspected;
     } else if (thresholdMs !== undefined) {
       this.spacing = this.suspected;
-    } else if (kept >= this.spacing && (this.acceptedAt.at(-1) ?? -Infinity) > this.refusedAt) {
+    } else if (
+      kept >= this.spacing &&
+      !this.#sufficed(kept) &&
+      (this.acceptedAt.at(-1) ?? -Infinity) > this.refusedAt
+    ) {
       this.tooShort = kept;
       this.tooShortAt = at;
       this.spacing = Math.min(LONGEST_SPACING_MS, this.spacing * GROWTH);
@@ -90,6 +94,11 @@ export class Bucket {
 
   #keep(spacing: number): void {
     this.spacing = spacing < SHORTEST_SPACING_MS ? 0 : spacing;
+  }
+
+  /** If requests were accepted that were so near, others use the limit: a longer spacing would not help. */
+  #sufficed(spacing: number): boolean {
+    return this.acceptedAt.some((at, index, all) => at - (all[index - 1] ?? -Infinity) <= spacing * 1.03);
   }
 
   /** The time between two of the last accepted requests on average, ms; Infinity while few are known. */

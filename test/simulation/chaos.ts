@@ -90,8 +90,8 @@ class Chaos implements Weather {
     this.#time.at(this.#time.now + length, () => this.#heal());
   }
 
-  windowFor(basis: number, timing: Timing): Span | undefined {
-    const { interval, life, attemptTimeout, tick } = timing;
+  windowFor(basis: number, timing: Timing, interval: number): Span | undefined {
+    const { life, attemptTimeout, tick } = timing;
     const gone = this.#mistakenAt >= basis;
     const rescue = gone ? Math.max(timing.rescue, rescueOfGone(timing)) : timing.rescue;
     // One that is thought to be gone keeps its slow rhythm also where a limit refuses it.
@@ -169,7 +169,11 @@ async function storm(
     return world.lost.length === ids.length;
   });
   const isExcused = (id: number): boolean => {
-    const window = weather.windowFor(basis.get(id) ?? -timing.interval, timing);
+    const window = weather.windowFor(
+      basis.get(id) ?? -timing.interval,
+      timing,
+      world.intervals.of(id, timing.interval),
+    );
     if (window !== undefined)
       world.note(() => `== ${id} could be saved: ${ms(window.from)} to ${ms(window.to)} was a window`);
     return window === undefined;

@@ -4,7 +4,7 @@ import { chaos, chaosUnderLimit, chaosUnderUnnamedLimit } from './chaos.ts';
 import { limiter as namedLimiter, unnamedLimiter } from './limiter.ts';
 import { mistakes, outages } from './outages.ts';
 import { needed } from './needed.ts';
-import { oneKey, oneKeyInChaos, oneKeyShares } from './one-key.ts';
+import { oneKey, oneKeyInChaos, oneKeyShares, sidecars } from './one-key.ts';
 import { farewell, resume, rotation, slowness } from './recoveries.ts';
 import type { Scenario } from './scenario.ts';
 import { windows } from './windows.ts';
@@ -29,13 +29,14 @@ export const SCENARIOS = {
   oneKey,
   oneKeyInChaos,
   oneKeyShares,
+  sidecars,
 } as const satisfies Record<string, Scenario>;
 
 export type ScenarioName = keyof typeof SCENARIOS;
 
-/** How many schedules the large scenarios run: SIMULATION_RUNS in the environment, or 40: each mistake that
- * broken-engines.test.ts makes is noticed by the first thirty. */
-export const RUNS = Number(process.env['SIMULATION_RUNS'] ?? 40);
+/** How many schedules the large scenarios run: SIMULATION_RUNS in the environment, or 50: each mistake that
+ * broken-engines.test.ts makes is noticed by the first fifty. */
+export const RUNS = Number(process.env['SIMULATION_RUNS'] ?? 50);
 
 export function runsAt(cost: number): number {
   return Math.max(2, Math.ceil(RUNS / cost));

@@ -21,6 +21,11 @@ it.each<[ScenarioName, cost: number, promise: string]>([
   ],
   ['unnamedLimiter', 100, 'they live under one that is not named if N · max(2 s, 1.5 θ) ≤ T − ε − X'],
   ['oneKey', 10, 'if the heartbeats fit the key, none lapses'],
+  [
+    'sidecars',
+    5,
+    'nor of hearts that share a key and know nothing of each other, if N · θ ≤ 0.5 (T − ε − X)',
+  ],
   ['connections', 200, 'N deployments behind N places survive while connecting hangs'],
   ['concurrency', 100, 'N deployments behind a limit of C requests survive together'],
 ])(
@@ -44,6 +49,7 @@ it.each<[ScenarioName, runs: number, factor: number, atLeast: number]>([
   ['concurrency', 30, 1.6, 1],
   ['beginnings', 10, 0.3, 1],
   ['limiter', 20, 1.4, 4],
+  ['sidecars', 20, 2, 4],
   ['connections', 20, 1.25, 1],
   ['slowness', 30, 1.5, 1],
   ['mistakes', 100, 1.5, 11],

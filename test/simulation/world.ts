@@ -6,6 +6,7 @@ import { timingFor, type IntervalChoice } from '../../src/heartbeat/engine/formu
 import type { Heartbeat, Notice } from '../../src/heartbeat/engine/state.ts';
 import { RateLimiter } from '../../src/client/rate-limiter.ts';
 import type { VirtualTime } from '../support/virtual-time.ts';
+import { Intervals } from './intervals.ts';
 import { Network, type Weather } from './network.ts';
 import { Promises } from './promises.ts';
 import type { Random } from './random.ts';
@@ -30,6 +31,7 @@ export class World {
   readonly network: Network;
   readonly driver: HeartbeatDriver;
   readonly promises: Promises;
+  readonly intervals = new Intervals();
   readonly trace: string[] = [];
   keyFile = 'key-1';
   readonly lost: number[] = [];
@@ -110,6 +112,7 @@ export class World {
       step: (beat, event, now, draw) => {
         const result = step(beat, event, now, draw);
         this.promises.stepped(beat, result, now);
+        this.intervals.stepped(beat.id, beat, result);
         this.onStep(result.beat);
         return result;
       },

@@ -3,7 +3,7 @@
  * waits for the same part of the time that it can afford as each other. Times are monotonic ms.
  */
 import type { RateLimiter } from '../../client/rate-limiter.ts';
-import type { Timing } from '../engine/formulas.ts';
+import { available, type Timing } from '../engine/formulas.ts';
 import {
   ageOf,
   deadlineAt,
@@ -178,10 +178,6 @@ export class Queue<T extends { readonly beat: Heartbeat }> {
     if (beat.dueAt > mono) return open + this.#deployments < openLimit;
     return open < openLimit || this.#calls.evict();
   }
-}
-
-function available({ life, rescue, tick }: Timing): number {
-  return Math.max(tick, life - rescue);
 }
 
 /**

@@ -4,12 +4,14 @@ import {
   CLOCK_STEP,
   driftSince,
   expiresAt,
+  intervalOf,
   lastCall,
   LATENCIES_KEPT,
   lifeLeft,
   sendAt,
   stateOf,
   withDrift,
+  yieldDelay,
   type Action,
   type Attempt,
   type Event,
@@ -26,6 +28,9 @@ export interface Step {
 }
 
 export type StepFunction = (beat: Heartbeat, event: Event, now: Instant, random: () => number) => Step;
+
+/** Each heartbeat that is accepted without a refusal takes a tenth of the stretch back. */
+const RECOVERY = 0.9;
 
 /** The next heartbeat, which the handlers write to, and what they ask for. */
 interface Draft {
@@ -149,7 +154,8 @@ function takeKey(draft: Draft, generation: number): void {
 function retime(draft: Draft, timing: Timing): void {
   const { beat } = draft;
   const basis = beat.basis - beat.drift.hidden;
-  const due = basis + (beat.acknowledged ? timing.interval - timing.tick : timing.firstWithin);
+  const interval = intervalOf({ stretch: beat.stretch, timing });
+  const due = basis + (beat.acknowledged ? interval - timing.tick : timing.firstWithin);
   const scheduled = beat.acknowledged ? beat.dueAt !== Infinity : beat.attempts === 0;
   if (scheduled && due < beat.dueAt) {
     beat.dueAt = due;
@@ -220,7 +226,7 @@ function conclude(draft: Draft, id: number, outcome: AttemptOutcome): void {
       if (governs && !attempt.overdue) retry(draft, now.mono + delay);
       return;
     case 'throttled':
-      return throttle(draft, governs, delay);
+      return throttle(draft, governs && !attempt.overdue);
     case 'unauthorized':
       return refuse(draft, governs);
     case 'not-found':
@@ -234,7 +240,7 @@ function accept(draft: Draft, attempt: Attempt): void {
   const latencyMs = now.mono - attempt.sentAt;
   const madeAgain = beat.gone && lifeLeft(beat, now.mono) <= 0;
   const margin = beat.acknowledged && !madeAgain ? expiresAt(beat) - now.mono : Infinity;
-  const { ttl, interval, tick } = beat.timing;
+  const { ttl, tick } = beat.timing;
   // The others first, so that `accepted` is the last notice.
   for (const other of beat.inFlight) {
     if (other.overdue) giveUp(draft, other);
@@ -248,12 +254,16 @@ function accept(draft: Draft, attempt: Attempt): void {
   });
 
   // The rate limit already spreads the refused ones; sooner heartbeats would be refused.
-  const disturbed = !['none', 'throttled'].includes(beat.trouble) || !beat.acknowledged;
+  const refused = beat.trouble === 'throttled';
+  const disturbed = !refused && (beat.trouble !== 'none' || !beat.acknowledged);
   const part = disturbed ? beat.spread : 1;
   // A timer may be a tick late, and the interval bounds the send. In elapsed time, because an answer that was
   // on its way while the machine slept is old.
   const sentAt = attempt.elapsedAt - beat.drift.hidden;
-  beat.dueAt = sentAt + part * (interval * (1 - INTERVAL_JITTER * draft.random()) - tick);
+  if (!refused) beat.stretch = Math.max(1, beat.stretch * RECOVERY);
+  // Among other processes a turn that was found is kept.
+  const jitter = beat.stretch > 1 ? 0 : INTERVAL_JITTER * draft.random();
+  beat.dueAt = sentAt + part * (intervalOf(beat) * (1 - jitter) - tick);
   beat.basis = Math.max(attempt.elapsedAt, beat.acknowledged ? beat.basis : -Infinity);
   beat.basisMono = Math.max(attempt.sentAt, beat.acknowledged ? beat.basisMono : -Infinity);
   beat.acknowledged = true;
@@ -275,14 +285,15 @@ function retry(draft: Draft, at: number): void {
   dueBy(draft, at);
 }
 
-/** 429: the heartbeat waits for the rate limiter as long as the deployment can afford. */
-function throttle(draft: Draft, governs: boolean, delay: number): void {
+/** 429: it waits for the rate limiter as long as the deployment can afford. Others may share the limit: the next are rarer. */
+function throttle(draft: Draft, governs: boolean): void {
   const { beat, now } = draft;
   beat.trouble = 'throttled';
   beat.hedging = false;
   if (!governs) return;
-  const latest = Math.max(lastCall(beat, now.mono), now.mono + delay);
-  dueBy(draft, now.mono + delay, latest);
+  // Twice what is used, so that a crowded limit stays quiet for a while.
+  beat.stretch = Math.min(2 * beat.stretch, (2 * beat.timing.longestInterval) / beat.timing.interval);
+  dueBy(draft, now.mono + yieldDelay(beat, now.mono, draft.random), lastCall(beat, now.mono));
 }
 
 function refuse(draft: Draft, governs: boolean): void {

@@ -15,6 +15,9 @@ const GONE_INTERVAL = 30 * SECOND;
 export const INTERVAL_JITTER = 0.1;
 export const RETRY_JITTER = 0.2;
 
+/** I′ is at most this part of T − ε − X: some time must be left to be refused in. */
+const STRETCHED_PART = 0.8;
+
 export interface Timing {
   /** T; undefined: unknown, or it does not expire. */
   readonly ttl: number | undefined;
@@ -22,6 +25,8 @@ export interface Timing {
   readonly life: number;
   /** I: from one accepted heartbeat to the next, at most. */
   readonly interval: number;
+  /** Up to this the interval stretches while the rate limit refuses heartbeats. */
+  readonly longestInterval: number;
   /** The interval of a gone deployment while it may still live. */
   readonly goneInterval: number;
   /** The first heartbeat is due this long after the deployment was added, at most. */
@@ -65,10 +70,13 @@ export function timingFor({ ttl, interval: chosen }: TimingChoice): Timing {
   // longest backoff (B), the timer (q) and a pause of the process (P), and is answered at the last moment
   // (A).
   const rescue = 2 * attemptTimeout + backoff + tick + pause;
+  const life = T - T / 100;
   return Object.freeze({
     ttl,
-    life: T - T / 100,
+    life,
     interval,
+    // An unknown TTL may be short.
+    longestInterval: Math.max(interval, ttl === undefined ? 0 : STRETCHED_PART * (life - rescue)),
     goneInterval: Math.min(interval, automatic),
     firstWithin: T / 10,
     attemptTimeout,
@@ -99,7 +107,7 @@ export function checkTiming(choice: TimingChoice): TimingProblem | undefined {
   if (ttl === undefined || leavesRoom(choice)) return undefined;
   if (leavesRoom({ ttl, interval: 'auto' })) {
     const got = timingFor(choice).interval;
-    const atMost = Math.floor(longestInterval(timingFor(choice)));
+    const atMost = Math.floor(available(timingFor(choice)));
     const message = `an interval of ${seconds(got)} leaves no time to recover before a TTL of ${seconds(ttl)}: use auto, or at most ${seconds(atMost)}`;
     return { change: 'interval', got, atMost, message };
   }
@@ -111,11 +119,12 @@ export function checkTiming(choice: TimingChoice): TimingProblem | undefined {
 
 function leavesRoom(choice: TimingChoice): boolean {
   const timing = timingFor(choice);
-  return timing.interval <= longestInterval(timing);
+  return timing.interval <= available(timing);
 }
 
-function longestInterval({ life, rescue }: Timing): number {
-  return life - rescue;
+/** From one accepted heartbeat to the next, at most, if each window of X is to save the deployment, ms. */
+export function available({ life, rescue, tick }: Timing): number {
+  return Math.max(tick, life - rescue);
 }
 
 function seconds(ms: number): string {

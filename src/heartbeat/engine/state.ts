@@ -2,7 +2,7 @@
  * A heartbeat, what happens to it, what it asks for and how attempts end; and what follows from it: how long it has
  * left, and when something is next due. Times are monotonic ms; Infinity: never.
  */
-import { MIN_SPACING, type Timing } from './formulas.ts';
+import { available, MIN_SPACING, type Timing } from './formulas.ts';
 
 /** In the order in which a deployment might pass through them. Only `stopped` is final. */
 export const HEARTBEAT_STATES = [
@@ -67,6 +67,8 @@ export interface Heartbeat {
   readonly inFlight: readonly Attempt[];
   readonly attempts: number;
   readonly failures: number;
+  /** In intervals, from one heartbeat to the next: more than 1 while the rate limit refuses some. */
+  readonly stretch: number;
   readonly latencies: readonly number[];
   readonly keyGeneration: number;
   /** When to read the key source again; Infinity unless unauthorized. */
@@ -167,6 +169,7 @@ export function startHeartbeat(
     inFlight: [],
     attempts: 0,
     failures: 0,
+    stretch: 1,
     latencies: [],
     keyReadAt: Infinity,
     notFoundAt: undefined,
@@ -274,6 +277,17 @@ export function lastCall(beat: Heartbeat, mono: number): number {
 export function lastChance(beat: Heartbeat): number {
   const { attemptTimeout, tick, pause } = beat.timing;
   return expiresAt(beat) - (attemptTimeout + tick + pause);
+}
+
+/** From a 429 to the next attempt, ms: [1 s, B]. Others may share the limit: the less time is left, the sooner. */
+export function yieldDelay(beat: Heartbeat, mono: number, random: () => number): number {
+  const part = (lastCall(beat, mono) - mono) / available(beat.timing);
+  return Math.max(MIN_SPACING, beat.timing.backoff * part * random());
+}
+
+/** The interval, stretched while the rate limit refuses heartbeats. */
+export function intervalOf({ stretch, timing }: Pick<Heartbeat, 'stretch' | 'timing'>): number {
+  return Math.min(timing.interval * stretch, timing.longestInterval);
 }
 
 export function urgentAt(beat: Heartbeat): number {

@@ -248,6 +248,18 @@ describe('a spacing', () => {
     expect(found).toEqual([1_020, 1_530, 1_377, 1_239, 1_122, 1_122]);
   });
 
+  test.each([
+    [1_000, 842],
+    [565, 561],
+  ])('grows no more if it has sufficed: two requests %i ms apart were accepted', (apart, spacing) => {
+    const key = new Key().proven(HEARTBEAT);
+    for (const at of [60_000, 70_000]) key.accepted(HEARTBEAT, at);
+    key.refused(HEARTBEAT, 80_000);
+    for (const at of [90_000, 100_000, 110_000, 120_000, 120_000 + apart]) key.accepted(HEARTBEAT, at);
+    key.refused(HEARTBEAT, 130_000);
+    expect(Math.round(key.limiter.spacing(HEARTBEAT))).toBe(spacing);
+  });
+
   test('that is named is not shortened by success', () => {
     const key = new Key().proven(HEARTBEAT, { thresholdMs: 3_000 });
     for (let at = 60_000; at < 200_000; at += 10_000) key.accepted(HEARTBEAT, at);

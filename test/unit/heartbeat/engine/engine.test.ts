@@ -141,15 +141,53 @@ describe('an urgent heartbeat', () => {
 });
 
 describe('429', () => {
-  it('is retried like a failure: how long the service wants to be left alone is the rate limiter’s', () => {
-    const patient = new Patient({ ttl: 60_000 }).begun();
-    const waits: number[] = [];
-    for (let answer = 0; answer < 5; answer += 1) {
+  it('is followed by a wait of up to B in proportion to the time that is left, and of 1 s at least', () => {
+    const patient = new Patient({ ttl: 300_000, random: 1 }).begun();
+    const { life, rescue, backoff } = patient.beat.timing;
+    const waits: string[] = [];
+    while (patient.remaining > rescue) {
       patient.meet({ type: 'throttled', retryAfterMs: 70_000, thresholdMs: 3000 });
-      waits.push(patient.nextIn);
+      waits.push((patient.nextIn / 1000).toFixed(1));
+      expect(patient.nextIn).toBeLessThanOrEqual(backoff);
+      expect(patient.remaining).toBeLessThan(life);
     }
     expect(patient.state).toBe('throttled');
-    expect(waits).toEqual([1000, 1500, 3000, 3000, 3000]);
+    expect(waits.slice(0, 5).join(' ')).toBe('11.9 11.2 10.6 10.0 9.4');
+    expect(waits).toContain('1.0');
+  });
+
+  // A dot is an accepted heartbeat, an x a refused one. Below each dot is the interval that follows it, in seconds.
+  it.each([
+    [60_000, '.    x.   .    .    .    .    .    .    .', '12    24  22   19   17   16   14   13   12'],
+    [60_000, 'xx.   .    .    .    .', '  38  38   38   35   31'],
+    [
+      60_000,
+      'xxxxx.   .    .    .    .    .    .    .    .',
+      '     38  38   38   38   38   38   38   36   33',
+    ],
+    [300_000, '.    x.   xx.    .', '60    120   207  207'],
+    [undefined, '.    x.   xx.', '20    20    20'],
+  ])(
+    'of a TTL of %s ms stretches the interval, and acceptance takes it back: %s',
+    (ttl, outcomes, picture) => {
+      const patient = new Patient({ ...(ttl !== undefined && { ttl }) });
+      let drawn = '';
+      for (const [place, outcome] of outcomes.split('').entries()) {
+        if (outcome === ' ') continue;
+        patient.meet(outcome === 'x' ? { type: 'throttled' } : ACCEPTED);
+        const { beat } = patient;
+        if (outcome === '.')
+          drawn = drawn.padEnd(place) + ((beat.dueAt - beat.basis + beat.timing.tick) / 1000).toFixed(0);
+      }
+      expect(drawn).toBe(picture);
+    },
+  );
+
+  it('has stretched an interval that the same TTL, said again, does not shorten', () => {
+    const patient = new Patient({ ttl: 60_000 }).begun().meet({ type: 'throttled' }).meet(ACCEPTED);
+    const { nextIn } = patient;
+    patient.tell({ type: 'timing', timing: patient.beat.timing });
+    expect(patient.nextIn).toBe(nextIn);
   });
 
   it('may be waited for until two attempts have just room, and then until one has', () => {
