@@ -1,13 +1,7 @@
 /** What a view is to the known lines: the verdicts, as pictures (test/support/log-pictures.ts). */
 import { describe, expect, test } from 'vitest';
 import { FORGOTTEN } from '../../../../src/logs/follower/group.ts';
-import { Pictured } from '../../../support/log-pictures.ts';
-
-function expectPicture(picture: string, pictured = new Pictured()): Pictured {
-  const { drawn, found } = pictured.see(picture);
-  expect(found).toEqual(drawn);
-  return pictured;
-}
+import { expectPicture, Pictured } from '../../../support/log-pictures.ts';
 
 describe('a view that continues the known lines', () => {
   test.each([
