@@ -17,7 +17,7 @@ import { startProgram } from '../support/process.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { PROGRAM } from '../support/program.ts';
 
-const TTL_S = 30;
+const TTL_S = 40;
 const OUTAGE_MS = 0.55 * TTL_S * 1000;
 const FILES = 512;
 const IDS = Array.from({ length: 300 }, (_, index) => index + 1);

@@ -9,6 +9,7 @@
  * Of what is delivered, a gap is `(reason estimate)`, `more` is a question for more at once, `held` an older view, `-`
  * nothing, and `…` in front of a word the rest of a line that was delivered in part.
  */
+import { expect } from 'vitest';
 import type { LogRecord } from '../../src/logs/record.ts';
 import {
   advance,
@@ -93,4 +94,10 @@ function told({ records, stale, next }: Step, tail: number): string {
       return `${record.continues === true ? '…' : ''}${record.line}`;
     })
     .join(' ');
+}
+
+export function expectPicture(picture: string, pictured = new Pictured()): Pictured {
+  const { drawn, found } = pictured.see(picture);
+  expect(found).toEqual(drawn);
+  return pictured;
 }

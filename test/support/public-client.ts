@@ -1,4 +1,5 @@
 /** Requests as clients of the public service make them, and what they look at in the answer. */
+import { afterEach, beforeEach } from 'vitest';
 import { startEmulator, type Emulator, type EmulatorOptions } from '../../src/emulator/index.ts';
 
 export interface Answered {
@@ -47,5 +48,20 @@ export async function startPublic(options: EmulatorOptions = {}): Promise<Public
     emulator,
     send: (method, path, body, key) => ask(emulator, [method, path], body, key),
     [Symbol.asyncDispose]: () => emulator.close(),
+  };
+}
+
+/** One of these for each test of a file. */
+export function publicForEach(options: EmulatorOptions = {}): Pick<PublicClient, 'emulator' | 'send'> {
+  let service: PublicClient;
+  beforeEach(async () => {
+    service = await startPublic(options);
+  });
+  afterEach(() => service[Symbol.asyncDispose]());
+  return {
+    get emulator() {
+      return service.emulator;
+    },
+    send: (...request) => service.send(...request),
   };
 }

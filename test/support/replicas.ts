@@ -51,6 +51,16 @@ function wholeRecord(line: string): LogRecord[] {
   }
 }
 
+/** Two of them, which end together. */
+export async function startReplicas(emulator: Emulator, redisUrl: string) {
+  const all = [await startReplica(emulator, redisUrl), await startReplica(emulator, redisUrl)];
+  return Object.assign(all, {
+    async [Symbol.asyncDispose]() {
+      for (const { daemon } of all) await daemon[Symbol.asyncDispose]();
+    },
+  });
+}
+
 /** The replica that follows the logs; waits until there is one. */
 export async function holderOf(replicas: readonly Replica[]): Promise<Replica> {
   let holder: Replica | undefined;

@@ -31,19 +31,10 @@ import { NoAnswer } from '../../src/time/clock.ts';
 import { EmptyList } from '../../src/fleet/observed-endpoint.ts';
 import { FileInUse, NewerFile, UnreadableFile } from '../../src/storage/database-file.ts';
 import { EpochOver } from '../../src/logs/spool/spool.ts';
-import type { Refusal } from '../../src/wire/response.ts';
 import { root } from '../support/optional.ts';
+import { refusal } from '../support/refusal.ts';
 
-const REFUSAL: Refusal = {
-  kind: 'refused',
-  status: 429,
-  code: undefined,
-  message: 'no',
-  meaning: 'other',
-  fields: {},
-  retryAfterMs: undefined,
-  thresholdMs: undefined,
-};
+const REFUSAL = refusal({ status: 429 });
 
 /** One of each. */
 const ERRORS: readonly PilotlightError[] = [

@@ -6,7 +6,15 @@ import { asDelivered } from '../../support/log-records.ts';
 import { until } from '../../support/daemon.ts';
 import { freePort } from '../../support/ports.ts';
 import { describeWithRedis, startRedis, type RedisServer } from '../../support/redis.ts';
-import { gapsOf, GROUP, holderOf, linesOf, merged, startReplica } from '../../support/replicas.ts';
+import {
+  gapsOf,
+  GROUP,
+  holderOf,
+  linesOf,
+  merged,
+  startReplica,
+  startReplicas,
+} from '../../support/replicas.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 const SEED = {
@@ -131,32 +139,27 @@ describeWithRedis('a Redis', () => {
       await using emulator = await startEmulator({ seed: SEED });
       const port = await freePort();
       using folder = temporaryFolder();
-      const before = await startRedis(port, folder.path);
-      const all = [await startReplica(emulator, before.url()), await startReplica(emulator, before.url())];
-      try {
-        const leader = await holderOf(all);
-        await until(() => leader.records().length > 0);
-        await askedByBoth(before);
-        if (isOld) await before.snapshot();
-        const known = leader.records().length;
-        await until(() => leader.records().length > known + 40);
-        before.program.child.kill('SIGKILL');
-        await before.program.exit;
-        if (isLate) await until(async () => (await leader.status())?.replica.role === 'standby');
-        await using _after = await startRedis(port, folder.path);
-        const printed = merged(all).records.length;
-        await until(() => merged(all).records.length > printed + 100);
-        await until(async () => (await (await holderOf(all)).status())?.sinks[0]?.lag_lines === 0);
-        const { records, again } = merged(all);
-        expect(again).toBe(0);
-        expect(records.map(({ seq }) => seq)).toEqual(records.map((_record, index) => index + 1));
-        const lines = linesOf(records);
-        expect(lines).toEqual(asDelivered(emulator.workergroups.lines(GROUP, 0, lines.length)));
-        if (isLate) expect(gapsOf(records).map(({ reason }) => reason)).toContain('reset');
-      } finally {
-        for (const { daemon } of all) await daemon[Symbol.asyncDispose]();
-        await before[Symbol.asyncDispose]();
-      }
+      await using before = await startRedis(port, folder.path);
+      await using all = await startReplicas(emulator, before.url());
+      const leader = await holderOf(all);
+      await until(() => leader.records().length > 0);
+      await askedByBoth(before);
+      if (isOld) await before.snapshot();
+      const known = leader.records().length;
+      await until(() => leader.records().length > known + 40);
+      before.program.child.kill('SIGKILL');
+      await before.program.exit;
+      if (isLate) await until(async () => (await leader.status())?.replica.role === 'standby');
+      await using _after = await startRedis(port, folder.path);
+      const printed = merged(all).records.length;
+      await until(() => merged(all).records.length > printed + 100);
+      await until(async () => (await (await holderOf(all)).status())?.sinks[0]?.lag_lines === 0);
+      const { records, again } = merged(all);
+      expect(again).toBe(0);
+      expect(records.map(({ seq }) => seq)).toEqual(records.map((_record, index) => index + 1));
+      const lines = linesOf(records);
+      expect(lines).toEqual(asDelivered(emulator.workergroups.lines(GROUP, 0, lines.length)));
+      if (isLate) expect(gapsOf(records).map(({ reason }) => reason)).toContain('reset');
     },
   );
 
@@ -164,52 +167,43 @@ describeWithRedis('a Redis', () => {
     await using emulator = await startEmulator({ seed: SEED });
     const port = await freePort();
     using folder = temporaryFolder();
-    const before = await startRedis(port, folder.path);
-    const all = [await startReplica(emulator, before.url()), await startReplica(emulator, before.url())];
-    try {
-      await holderOf(all);
-      await until(() => merged(all).records.length > 0);
-      await askedByBoth(before);
-      await before.snapshot();
-      const known = merged(all).records.length;
-      await until(() => merged(all).records.length > known + 40);
-      // On a busy machine the lease may have moved meanwhile.
-      const leader = await holderOf(all);
-      const other = all.find((replica) => replica !== leader);
-      before.program.child.kill('SIGKILL');
-      leader.daemon.signalBoth('SIGKILL');
-      await before.program.exit;
-      const epochs = new Set(merged(all).records.map(({ epoch }) => epoch));
-      await using _after = await startRedis(port, folder.path);
-      // What the other took while it led, if it ever did, may still come before.
-      const ofNewEpoch = () => other?.records().find(({ epoch }) => !epochs.has(epoch));
-      await until(() => ofNewEpoch() !== undefined);
-      expect(ofNewEpoch()).toMatchObject({ gap: { reason: 'reset' } });
-      expect(merged(all).again).toBe(0);
-    } finally {
-      for (const { daemon } of all) await daemon[Symbol.asyncDispose]();
-      await before[Symbol.asyncDispose]();
-    }
+    await using before = await startRedis(port, folder.path);
+    await using all = await startReplicas(emulator, before.url());
+    await holderOf(all);
+    await until(() => merged(all).records.length > 0);
+    await askedByBoth(before);
+    await before.snapshot();
+    const known = merged(all).records.length;
+    await until(() => merged(all).records.length > known + 40);
+    // On a busy machine the lease may have moved meanwhile.
+    const leader = await holderOf(all);
+    const other = all.find((replica) => replica !== leader);
+    before.program.child.kill('SIGKILL');
+    leader.daemon.signalBoth('SIGKILL');
+    await before.program.exit;
+    const epochs = new Set(merged(all).records.map(({ epoch }) => epoch));
+    await using _after = await startRedis(port, folder.path);
+    // What the other took while it led, if it ever did, may still come before.
+    const ofNewEpoch = () => other?.records().find(({ epoch }) => !epochs.has(epoch));
+    await until(() => ofNewEpoch() !== undefined);
+    expect(ofNewEpoch()).toMatchObject({ gap: { reason: 'reset' } });
+    expect(merged(all).again).toBe(0);
   });
 
   test.concurrent('that cut all connections once: the leader still hands over without a mark', async () => {
     await using emulator = await startEmulator({ seed: SEED });
     await using redis = await startRedis();
-    const all = [await startReplica(emulator, redis.url()), await startReplica(emulator, redis.url())];
-    try {
-      const leader = await holderOf(all);
-      await until(() => leader.records().length > 0);
-      await askedByBoth(redis);
-      await redis.cli('client', 'kill', 'type', 'normal');
-      await askedByBoth(redis);
-      leader.daemon.child.kill('SIGTERM');
-      const other = all.find((replica) => replica !== leader);
-      await until(() => (other?.records().length ?? 0) > 20);
-      const { records, again } = merged(all);
-      expect([again, gapsOf(records)]).toEqual([0, []]);
-    } finally {
-      for (const { daemon } of all) await daemon[Symbol.asyncDispose]();
-    }
+    await using all = await startReplicas(emulator, redis.url());
+    const leader = await holderOf(all);
+    await until(() => leader.records().length > 0);
+    await askedByBoth(redis);
+    await redis.cli('client', 'kill', 'type', 'normal');
+    await askedByBoth(redis);
+    leader.daemon.child.kill('SIGTERM');
+    const other = all.find((replica) => replica !== leader);
+    await until(() => (other?.records().length ?? 0) > 20);
+    const { records, again } = merged(all);
+    expect([again, gapsOf(records)]).toEqual([0, []]);
   });
 
   test.concurrent('that fails over behind one address: the connection to the old primary is left, and nothing comes twice', async () => {

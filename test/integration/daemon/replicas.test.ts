@@ -11,6 +11,7 @@ import {
   linesOf,
   merged,
   startReplica,
+  startReplicas,
   type Replica,
 } from '../../support/replicas.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
@@ -99,42 +100,38 @@ describeWithRedis('replicas with one Redis', () => {
   test.concurrent('all send heartbeats; one follows and watches, and hands over at once and without a gap when it is told to stop', async () => {
     await using emulator = await startEmulator({ seed: SEED });
     const url = redis.url(14);
-    const all = [await startReplica(emulator, url), await startReplica(emulator, url)];
-    try {
-      const first = await holderOf(all);
-      const second = all.find((replica) => replica !== first) as Replica;
-      await until(async () => (await first.status())?.account !== null && first.records().length > 0);
-      for (const replica of all)
-        await until(async () => (await replica.status())?.deployments[0]?.state === 'healthy');
-      expect(await second.status()).toMatchObject({
-        replica: { role: 'standby' },
-        worker_groups: [],
-        account: null,
-        jobs: [{ runs: 0 }, { runs: 0 }, { runs: 0 }],
-      });
-      expect(second.records()).toEqual([]);
-      const metrics = async ({ daemon }: Replica): Promise<string> =>
-        (await fetch(`${daemon.url}/metrics`)).text();
-      expect(await metrics(first)).toContain('\npilotlight_replica_active 1\n');
-      expect(await metrics(second)).toContain('\npilotlight_replica_active 0\n');
-      const [key = ''] = (await redis.cli('-n', '14', 'KEYS', '*:lease')).trim().split('\n');
-      const token = await redis.cli('-n', '14', 'GET', key);
-      first.daemon.child.kill('SIGTERM');
-      expect(await first.daemon.exit).toBe(0);
-      // A replica that does not hand over leaves its token there until the lease has run out.
-      expect(await redis.cli('-n', '14', 'GET', key)).not.toBe(token);
-      expect((await holderOf([second])) === second).toBe(true);
-      await until(async () => (await second.status())?.account !== null && second.records().length > 0);
-      const { records, again } = merged(all);
-      expect([again, gapsOf(records)]).toEqual([0, []]);
-      expect(linesOf(records)).toEqual(asDelivered(emulator.workergroups.lines(GROUP, 0, records.length)));
-      const values = (await redis.cli('-n', '14', 'KEYS', '*')).trim().split('\n');
-      expect(values).toHaveLength(3);
-      for (const value of values.filter((name) => name.includes(':log:')))
-        expect(Number(await redis.cli('-n', '14', 'STRLEN', value))).toBeLessThanOrEqual(16_384);
-    } finally {
-      for (const { daemon } of all) await daemon[Symbol.asyncDispose]();
-    }
+    await using all = await startReplicas(emulator, url);
+    const first = await holderOf(all);
+    const second = all.find((replica) => replica !== first) as Replica;
+    await until(async () => (await first.status())?.account !== null && first.records().length > 0);
+    for (const replica of all)
+      await until(async () => (await replica.status())?.deployments[0]?.state === 'healthy');
+    expect(await second.status()).toMatchObject({
+      replica: { role: 'standby' },
+      worker_groups: [],
+      account: null,
+      jobs: [{ runs: 0 }, { runs: 0 }, { runs: 0 }],
+    });
+    expect(second.records()).toEqual([]);
+    const metrics = async ({ daemon }: Replica): Promise<string> =>
+      (await fetch(`${daemon.url}/metrics`)).text();
+    expect(await metrics(first)).toContain('\npilotlight_replica_active 1\n');
+    expect(await metrics(second)).toContain('\npilotlight_replica_active 0\n');
+    const [key = ''] = (await redis.cli('-n', '14', 'KEYS', '*:lease')).trim().split('\n');
+    const token = await redis.cli('-n', '14', 'GET', key);
+    first.daemon.child.kill('SIGTERM');
+    expect(await first.daemon.exit).toBe(0);
+    // A replica that does not hand over leaves its token there until the lease has run out.
+    expect(await redis.cli('-n', '14', 'GET', key)).not.toBe(token);
+    expect((await holderOf([second])) === second).toBe(true);
+    await until(async () => (await second.status())?.account !== null && second.records().length > 0);
+    const { records, again } = merged(all);
+    expect([again, gapsOf(records)]).toEqual([0, []]);
+    expect(linesOf(records)).toEqual(asDelivered(emulator.workergroups.lines(GROUP, 0, records.length)));
+    const values = (await redis.cli('-n', '14', 'KEYS', '*')).trim().split('\n');
+    expect(values).toHaveLength(3);
+    for (const value of values.filter((name) => name.includes(':log:')))
+      expect(Number(await redis.cli('-n', '14', 'STRLEN', value))).toBeLessThanOrEqual(16_384);
   });
 
   test.concurrent('a leader that was suspended finds itself replaced, and takes and delivers nothing more', async () => {

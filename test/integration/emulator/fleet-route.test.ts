@@ -1,29 +1,25 @@
 /** A request from beginning to end, as existing clients make one: a worker is asked for, and then asked itself. */
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { startPublic, type PublicClient } from '../../support/public-client.ts';
+import { describe, expect, test } from 'vitest';
+import { publicForEach } from '../../support/public-client.ts';
 
-let service: PublicClient;
-beforeEach(async () => {
-  service = await startPublic({
-    settings: { workerPerformanceLeast: 100, workerPerformanceMost: 100 },
-    seed: {
-      instances: [],
-      workergroups: [{ id: 7, endpoint_id: 31 }],
-      endpoint_groups: [
-        {
-          id: 31,
-          endpoint_name: 'chat',
-          min_load: 90,
-          max_queue_time: 5,
-          cold_mult: 1,
-          cold_workers: 1,
-          max_workers: 1,
-        },
-      ],
-    },
-  });
+const service = publicForEach({
+  settings: { workerPerformanceLeast: 100, workerPerformanceMost: 100 },
+  seed: {
+    instances: [],
+    workergroups: [{ id: 7, endpoint_id: 31 }],
+    endpoint_groups: [
+      {
+        id: 31,
+        endpoint_name: 'chat',
+        min_load: 90,
+        max_queue_time: 5,
+        cold_mult: 1,
+        cold_workers: 1,
+        max_workers: 1,
+      },
+    ],
+  },
 });
-afterEach(() => service[Symbol.asyncDispose]());
 
 const advance = (seconds: number) => service.emulator.clock.advance(seconds * 1000);
 

@@ -1,6 +1,6 @@
 /** Deployments as the public service's clients make, read, stop and delete them. */
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { startPublic, TWO_ACCOUNTS, type Answered, type PublicClient } from '../../support/public-client.ts';
+import { describe, expect, test } from 'vitest';
+import { publicForEach, startPublic, TWO_ACCOUNTS, type Answered } from '../../support/public-client.ts';
 
 /** As the public client sends it: everything it knows, null where nothing is set. */
 const CIRCLE = {
@@ -23,11 +23,7 @@ const CIRCLE = {
   autoscaler_instance: 'prod',
 };
 
-let service: PublicClient;
-beforeEach(async () => {
-  service = await startPublic();
-});
-afterEach(() => service[Symbol.asyncDispose]());
+const service = publicForEach();
 
 function make(more: object = {}): Promise<Answered> {
   return service.send('PUT', '/api/v0/deployments/', { ...CIRCLE, ...more });

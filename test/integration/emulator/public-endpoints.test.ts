@@ -1,16 +1,12 @@
 /** Endpoints and worker groups as the public service's clients make, change and ask them, worker groups at both paths. */
 import { createVerify } from 'node:crypto';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { EXAMPLE_HASH } from '../../../src/contract/operations/templates.ts';
-import { startPublic, TWO_ACCOUNTS, type Answered, type PublicClient } from '../../support/public-client.ts';
+import { publicForEach, startPublic, TWO_ACCOUNTS, type Answered } from '../../support/public-client.ts';
 
 const ENDPOINT = '/api/v0/endptjobs/31/';
 
-let service: PublicClient;
-beforeEach(async () => {
-  service = await startPublic();
-});
-afterEach(() => service[Symbol.asyncDispose]());
+const service = publicForEach();
 
 async function endpoint(): Promise<Record<string, unknown>> {
   const { body } = await service.send('GET', ENDPOINT);

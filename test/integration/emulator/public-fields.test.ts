@@ -1,12 +1,8 @@
 /** Every field that the public page names of a row is in it, and every answer says that it succeeded. */
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { startPublic, type PublicClient } from '../../support/public-client.ts';
+import { describe, expect, test } from 'vitest';
+import { publicForEach } from '../../support/public-client.ts';
 
-let service: PublicClient;
-beforeEach(async () => {
-  service = await startPublic();
-});
-afterEach(() => service[Symbol.asyncDispose]());
+const service = publicForEach();
 
 const DEPLOYMENT = `
   id name image file_hash current_version_id created_at updated_at tag endpoint_id endpoint_state

@@ -1,12 +1,8 @@
 /** Instances as the public service's clients look at them, label, stop and start them, and rent several at once. */
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { startPublic, type PublicClient } from '../../support/public-client.ts';
+import { describe, expect, test } from 'vitest';
+import { publicForEach } from '../../support/public-client.ts';
 
-let service: PublicClient;
-beforeEach(async () => {
-  service = await startPublic();
-});
-afterEach(() => service[Symbol.asyncDispose]());
+const service = publicForEach();
 
 async function row(id: number): Promise<Record<string, unknown>> {
   const { body } = await service.send('GET', `/api/v0/instances/${id}/`, undefined);

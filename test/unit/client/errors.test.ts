@@ -14,22 +14,11 @@ import {
 import type { Refusal } from '../../../src/wire/response.ts';
 import { errors } from 'undici';
 import { BODY_TOO_LARGE } from '../../../src/wire/body.ts';
+import { refusal } from '../../support/refusal.ts';
 
 const ID = 'tfa.login';
 
-function refused(over: Partial<Refusal> = {}): ApiError {
-  return refusalError(ID, {
-    kind: 'refused',
-    status: 400,
-    code: undefined,
-    message: 'no',
-    meaning: 'other',
-    fields: {},
-    retryAfterMs: undefined,
-    thresholdMs: undefined,
-    ...over,
-  });
-}
+const refused = (more: Partial<Refusal> = {}): ApiError => refusalError(ID, refusal(more));
 
 describe('who must act', () => {
   const key = { status: 401, meaning: 'unauthorized' } as const;

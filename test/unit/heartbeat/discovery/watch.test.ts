@@ -3,6 +3,8 @@ import type { CallOptions } from '../../../../src/client/caller.ts';
 import { TimeoutError, refusalError, type ApiError } from '../../../../src/client/errors.ts';
 import { DeploymentWatch, type DeploymentClient } from '../../../../src/heartbeat/discovery/watch.ts';
 import type { Choice, DiscoveryNotice, Told, Wanted } from '../../../../src/heartbeat/discovery/wanted.ts';
+import type { Refusal } from '../../../../src/wire/response.ts';
+import { refusal } from '../../../support/refusal.ts';
 import { VirtualTime } from '../../../support/virtual-time.ts';
 import { FAILURE_WORDS } from '../../../../src/heartbeat/engine/state.ts';
 
@@ -17,19 +19,10 @@ function byName(name: string, tag?: string): Wanted {
   return { by: 'name', name, tag, ttlMs: undefined };
 }
 
-function status(code: number, more: Partial<Parameters<typeof refusalError>[1]> = {}): ApiError {
-  return refusalError('deployments.list', {
-    kind: 'refused',
-    status: code,
-    code: undefined,
-    message: 'no',
-    meaning:
-      code === 429 ? 'throttled' : code === 401 || more.message !== undefined ? 'unauthorized' : 'other',
-    fields: {},
-    retryAfterMs: undefined,
-    thresholdMs: undefined,
-    ...more,
-  });
+function status(code: number, more: Partial<Refusal> = {}): ApiError {
+  const meaning =
+    code === 429 ? 'throttled' : code === 401 || more.message !== undefined ? 'unauthorized' : 'other';
+  return refusalError('deployments.list', refusal({ status: code, meaning, ...more }));
 }
 /** As the service itself says that there is no such deployment. */
 const NO_SUCH_DEPLOYMENT = status(404, { code: 'not_found', meaning: 'not-found' });

@@ -12,23 +12,9 @@ import {
 } from '../../../../src/client/errors.ts';
 import { createBeatPort, describeFailure, outcomeOf } from '../../../../src/heartbeat/driver/beat.ts';
 import type { BeatRequest } from '../../../../src/heartbeat/driver/ports.ts';
-import type { Refusal } from '../../../../src/wire/response.ts';
+import { refusal } from '../../../support/refusal.ts';
 
 const OPERATION = 'deployments.heartbeat';
-
-function refusal(status: number, more: Partial<Refusal> = {}): Refusal {
-  return {
-    kind: 'refused',
-    status,
-    code: undefined,
-    message: 'no',
-    meaning: 'other',
-    fields: {},
-    retryAfterMs: undefined,
-    thresholdMs: undefined,
-    ...more,
-  };
-}
 
 describe('a refusal', () => {
   test.each([
@@ -45,7 +31,7 @@ describe('a refusal', () => {
     [500, { type: 'failed', reason: 'server-error' }],
     [503, { type: 'failed', reason: 'server-error' }],
   ])('with status %i', (status, outcome) => {
-    expect(outcomeOf(new ApiError(OPERATION, refusal(status)))).toMatchObject(outcome);
+    expect(outcomeOf(new ApiError(OPERATION, refusal({ status })))).toMatchObject(outcome);
   });
 });
 
@@ -111,7 +97,7 @@ describe('an attempt without an answer', () => {
     const refused = Object.assign(new Error('x'), { address: '127.0.0.1', port: 21_999 });
     const words = [
       new TimeoutError(OPERATION, 5, { place }),
-      new ApiError(OPERATION, refusal(503), { place }),
+      new ApiError(OPERATION, refusal({ status: 503 }), { place }),
       new ResponseError(OPERATION, 200, 'HTML', { place }),
       new TransportError(OPERATION, 'refused', refused, { place }),
     ].map((error) => (outcomeOf(error) as { why: string }).why);
@@ -191,11 +177,11 @@ describe('one heartbeat', () => {
       ['wrong-deployment'],
       { reason: 'wrong-deployment' },
     ],
-    ['a 503', () => Promise.reject(new ApiError(OPERATION, refusal(503))), ['server-error'], {}],
-    ['a 429', () => Promise.reject(new ThrottledError(OPERATION, refusal(429))), [], {}],
+    ['a 503', () => Promise.reject(new ApiError(OPERATION, refusal({ status: 503 }))), ['server-error'], {}],
+    ['a 429', () => Promise.reject(new ThrottledError(OPERATION, refusal({ status: 429 }))), [], {}],
     [
       'that there is no such deployment',
-      () => Promise.reject(new ApiError(OPERATION, refusal(404, { meaning: 'not-found' }))),
+      () => Promise.reject(new ApiError(OPERATION, refusal({ status: 404, meaning: 'not-found' }))),
       ['not-found', 7],
       { address: '192.0.2.1', addresses: 2 },
     ],

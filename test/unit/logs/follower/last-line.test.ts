@@ -1,13 +1,6 @@
 /** The last line of a log while it has no end, and lines that are redrawn. */
 import { describe, expect, test } from 'vitest';
-import { Pictured } from '../../../support/log-pictures.ts';
-
-function expectPicture(picture: string): Pictured {
-  const pictured = new Pictured();
-  const { drawn, found } = pictured.see(picture);
-  expect(found).toEqual(drawn);
-  return pictured;
-}
+import { expectPicture, Pictured } from '../../../support/log-pictures.ts';
 
 describe('of a service that ends its lines', () => {
   test.each([

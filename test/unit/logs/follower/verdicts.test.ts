@@ -2,13 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { FORGOTTEN } from '../../../../src/logs/follower/group.ts';
 import { linesOf } from '../../../support/log-polls.ts';
-import { Pictured } from '../../../support/log-pictures.ts';
-
-function expectPicture(picture: string, pictured = new Pictured()): Pictured {
-  const { drawn, found } = pictured.see(picture);
-  expect(found).toEqual(drawn);
-  return pictured;
-}
+import { expectPicture, Pictured } from '../../../support/log-pictures.ts';
 
 describe('a view that continues the known lines', () => {
   test.each([
