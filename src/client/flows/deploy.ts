@@ -199,10 +199,10 @@ async function post(
     if (!TAKEN.has(answer.status)) throw refusal(answer);
   } catch (cause) {
     if (cause instanceof UploadError) throw cause;
-    if (unreadable instanceof DOMException && unreadable.name === 'NotReadableError')
-      throw new ArchiveError(archive.path, 'was changed while it was sent; deploy it once more', { cause });
     if (silence.signal.aborted) throw new TimeoutError(OPERATION, timeoutMs);
     if (signal.aborted) throw new AbortedError(OPERATION, 'aborted while uploading', { cause });
+    if (unreadable instanceof DOMException)
+      throw new ArchiveError(archive.path, 'was changed while it was sent; deploy it once more', { cause });
     const error = cause instanceof Error ? cause : new Error(String(cause));
     throw new TransportError(OPERATION, transportReason(error), error);
   } finally {
