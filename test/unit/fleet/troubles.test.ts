@@ -88,6 +88,7 @@ const TROUBLED: readonly (readonly [TroubleName, Scene, says: string, facts?: ob
     'slow_start',
     { minutes: 4.8, workers: () => [loading(1, 'starting')] },
     'has been starting for 5 min: the service gives up after about 300 s',
+    { workers: [1] },
   ],
   [
     'stuck_requests',
