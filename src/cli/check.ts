@@ -269,7 +269,7 @@ function selected(wanted: Wanted): Wish<DeploymentRow> {
   };
 }
 
-/** `all` may match nothing, which is not wrong. */
+/** `all` may match nothing. */
 const listed =
   (before: string) =>
   (wanted: WantedLog): Wish<ListedLog>[] => {

@@ -112,7 +112,7 @@ export async function attemptCall(transport: Transport, attempt: Attempt): Promi
   } catch (cause) {
     if (cause instanceof PilotlightError) throw cause;
     // A call that is safe to repeat is asked again instead.
-    const cut = operation.repeatable && graceMs === 0 ? undefined : soFar?.();
+    const cut = operation.repeatable ? undefined : soFar?.();
     const answer = cut && completeAnswer(operation, cut);
     if (answer) return answer;
     const mayBeDone = !operation.repeatable && isSent;

@@ -123,9 +123,8 @@ export class ApiError extends CallError {
   }
 
   get actor(): Actor {
-    const known = this.errorCode !== undefined && Object.hasOwn(ERRORS, this.errorCode);
-    if (known) return ERRORS[this.errorCode as ErrorCode].actor;
-    return this.status >= 500 || this.status === 429 ? 'service' : 'user';
+    const byStatus = this.status >= 500 || this.status === 429 ? 'service' : 'user';
+    return definitionOf(this)?.actor ?? byStatus;
   }
 }
 
@@ -241,10 +240,12 @@ export function explainError(error: ApiError, nowMs: number = Date.now()): strin
 
 /** What to do next, and when; empty if the table does not know the error. */
 export function adviceOf(error: ApiError, nowMs: number = Date.now()): string {
-  const known = error.errorCode !== undefined && Object.hasOwn(ERRORS, error.errorCode);
-  const definition: ErrorDefinition | undefined = known ? ERRORS[error.errorCode as ErrorCode] : undefined;
   const byWords = ADVICE_BY_WORDS.find(({ says }) => says.test(error.said));
-  return sentences([byWords?.advice ?? definition?.advice ?? '', ...lockSentence(error, nowMs)]);
+  return sentences([byWords?.advice ?? definitionOf(error)?.advice ?? '', ...lockSentence(error, nowMs)]);
+}
+
+function definitionOf({ errorCode: code = '' }: ApiError): ErrorDefinition | undefined {
+  return Object.hasOwn(ERRORS, code) ? ERRORS[code as ErrorCode] : undefined;
 }
 
 function sentences(parts: readonly string[]): string {

@@ -87,9 +87,9 @@ export interface Grants {
   /** Monotonic ms of the system. */
   readonly at: number;
   /** When to ask again, ms; absent if all was granted. */
-  readonly againInMs?: number;
+  readonly againInMs?: number | undefined;
   /** Absent while no limit is known. */
-  readonly allowedPerSecond?: number;
+  readonly allowedPerSecond?: number | undefined;
   readonly closedMs?: number;
 }
 
@@ -136,15 +136,7 @@ export class GrantOffice {
       if (this.#open.size <= MOST_OPEN) break;
       this.#open.delete(oldest);
     }
-    const allowedPerSecond = limiter.allowedPerSecond(now);
-    const closedMs = limiter.closedMs(now);
-    return {
-      number,
-      grants,
-      at: systemNow,
-      ...(againInMs !== undefined && { againInMs }),
-      ...(allowedPerSecond !== undefined && { allowedPerSecond }),
-      ...(closedMs > 0 && { closedMs }),
-    };
+    const [allowedPerSecond, closedMs] = [limiter.allowedPerSecond(now), limiter.closedMs(now)];
+    return { number, grants, at: systemNow, againInMs, allowedPerSecond, closedMs };
   }
 }

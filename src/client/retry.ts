@@ -1,13 +1,6 @@
 import { isRecord } from '../contract/is-record.ts';
 import type { InputProblem } from '../wire/request.ts';
-import {
-  ApiError,
-  ResponseError,
-  TimeoutError,
-  TransportError,
-  UploadError,
-  type CallError,
-} from './errors.ts';
+import { ApiError, type CallError } from './errors.ts';
 
 /** Attempts and waits of a call. Default: 3 attempts, 250 ms, 15,000 ms. */
 export interface RetryPolicy {
@@ -46,11 +39,9 @@ export function retryDelay(
 }
 
 function isTransient(error: CallError): boolean {
-  if (error instanceof TransportError || error instanceof TimeoutError) return true;
   if (error instanceof ApiError) return error.status === 429 || error.status >= 500;
-  if (error instanceof UploadError) return error.actor === 'service';
-  // A proxy's HTML page with status 200 is temporary.
-  return error instanceof ResponseError;
+  // So is a proxy's HTML page with status 200.
+  return error.actor === 'service';
 }
 
 /** The longest timer of Node, ms; a longer one fires at once. */

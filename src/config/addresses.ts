@@ -163,8 +163,8 @@ export const headerList = valueType(
 );
 
 function parseHeader(text: string): readonly [string, string] | undefined {
-  const [, name = '', encoded = ''] = /^([^=]*)=(.*)$/s.exec(text) ?? [];
-  const value = decoded(encoded.trim());
+  const [name = '', ...encoded] = text.split('=');
+  const value = decoded(encoded.join('=').trim());
   if (!HEADER_NAME.test(name) || RESERVED.test(name.toLowerCase()) || !HEADER_VALUE.test(value))
     return undefined;
   return [name.toLowerCase(), value];

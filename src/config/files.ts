@@ -96,12 +96,11 @@ export async function overFiles<Result>(load: (readFile: ReadFile) => Result): P
 }
 
 async function findFile(path: string): Promise<Found> {
-  let state: FileState | undefined;
   try {
-    state = stateOf(await statSlowFile(path));
+    const state = stateOf(await statSlowFile(path));
     return { state, text: await readSlowFile(path, (stats) => refuse(path, stats)) };
   } catch (error) {
-    return { ...(state && { state }), error: error as Error };
+    return { error: error as Error };
   }
 }
 
@@ -122,7 +121,7 @@ export function watchFiles(
     if (!isEnded) timer = setTimeout(() => void look().then(plan), everyMs).unref();
   };
   const look = async (): Promise<void> => {
-    const found = (await Promise.all(watched.map(fingerprintOf))).join('\n');
+    const found = String(await Promise.all(watched.map(fingerprintOf)));
     if (isEnded || found === known) return;
     known = found;
     onChange();
@@ -137,9 +136,8 @@ export function watchFiles(
 async function fingerprintOf(path: string): Promise<string> {
   try {
     const { dev, ino, size, mtimeMs, ctimeMs } = await statSlowFile(path);
-    return [dev, ino, size, mtimeMs, ctimeMs].join(' ');
+    return String([dev, ino, size, mtimeMs, ctimeMs]);
   } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException;
-    return code ?? message;
+    return String(error);
   }
 }

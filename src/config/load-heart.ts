@@ -108,8 +108,9 @@ export function isAwaited(problems: readonly ConfigProblem[]): boolean {
   return problems.filter((problem) => isError(problem)).every(({ awaitedFile }) => awaitedFile !== undefined);
 }
 
-function isKeyAwaited({ variable, awaitedFile }: ConfigProblem): boolean {
-  return awaitedFile !== undefined && variable === `${PREFIX}${HEART_OPTIONS.apiKey.variable}_FILE`;
+/** The only error about this variable is that its file cannot be read yet. */
+function isKeyAwaited({ variable }: ConfigProblem): boolean {
+  return variable === `${PREFIX}${HEART_OPTIONS.apiKey.variable}_FILE`;
 }
 
 function appLoginProblems({ appHealth }: Partial<HeartSettings>): ConfigProblem[] {
@@ -190,7 +191,7 @@ function isSet(name: string, environment: Environment): boolean {
 
 function problemOf(name: string, missing: readonly string[], isSuggested: boolean): ConfigProblem {
   const own = name.slice(PREFIX.length);
-  const removed = REMOVED.get(own) ?? REMOVED.get(own.replace(/_FILE$/, ''));
+  const removed = REMOVED.get(own.replace(/_FILE$/, ''));
   if (removed !== undefined) return unread(name, removed, 'no value');
   const slip = missing.length > 0 && isSuggested ? nearestName(own, KNOWN, SLIP) : undefined;
   for (const essential of missing) {

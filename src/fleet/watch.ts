@@ -222,7 +222,7 @@ export class FleetWatch implements Fleet {
       this.#listFailures += 1;
       notice({ kind: 'endpoints not listed', error, failures: this.#listFailures });
       // An endpoint wanted by its id needs no list.
-      if (this.#listFailures === 1) this.#follow();
+      this.#follow();
     }
     if (this.#listFailures > 0) return backoffMs(this.#listFailures, random());
     return this.#known.some(({ missed }) => missed > 0) ? DOUBT_MS : LIST_EVERY_MS;
@@ -375,22 +375,18 @@ export function watchEndpoint({
   clock,
   random,
 }: EndpointWatchOptions): Repeating {
-  /** The moment of the next look, or of the current one. */
-  let due = clock.now() + firstInMs;
   return new Repeating({
     firstInMs,
     clock,
     async run(signal) {
       const begun = clock.now();
-      // Woken early, or the clock was set.
-      if (begun < due || begun - due > intervalMs()) due = begun;
       const failures = await look(signal);
       const leastMs = failures === 0 ? 0 : backoffMs(failures, random());
       const ended = clock.now();
       // Missed looks are not made up for.
-      due += Math.max(1, Math.ceil((ended + leastMs - due) / intervalMs())) * intervalMs();
+      const dueMs = begun + Math.max(1, Math.ceil((ended + leastMs - begun) / intervalMs())) * intervalMs();
       // A clock that is set back delays no look.
-      return Math.min(due - ended, leastMs + intervalMs());
+      return Math.min(dueMs - ended, leastMs + intervalMs());
     },
   });
 }

@@ -15,7 +15,7 @@ import {
   type TimingSettings,
   type Wanted,
 } from './discovery/wanted.ts';
-import { DeploymentWatch } from './discovery/watch.ts';
+import { DeploymentWatch, type MissingDeployment } from './discovery/watch.ts';
 import { HeartbeatDriver } from './driver/driver.ts';
 import type { Notice } from './engine/state.ts';
 import type { Ports } from './driver/ports.ts';
@@ -209,6 +209,10 @@ export class Heart {
         failure ? [{ origin: from, address, ...failure }] : [],
       );
     });
+  }
+
+  missingDeployments(): MissingDeployment[] {
+    return this.#watch.missing();
   }
 
   openConnections(): number {

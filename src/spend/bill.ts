@@ -1,6 +1,5 @@
 /** Cost of endpoints by the service's charges, by day, and the month's forecast. Days are UTC. */
 import { DAY_MS } from '../contract/times.ts';
-import { isRecord } from '../contract/is-record.ts';
 import type { Charge } from '../contract/operations/spend.ts';
 
 /** In dollars. */
@@ -48,7 +47,7 @@ function billedOf({ amount, items }: Charge): Billed {
   const billed = { ...NOTHING_BILLED, total: amount };
   for (const item of items ?? []) {
     const kind = KINDS[item.type ?? ''];
-    if (kind && isRecord(item) && typeof item.amount === 'number') billed[kind] += item.amount;
+    if (kind) billed[kind] += item.amount ?? 0;
   }
   const other = amount - billed.gpu - billed.disk - billed.bandwidth;
   // Parts are rounded to a thousandth each.

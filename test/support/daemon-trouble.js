@@ -18,7 +18,7 @@ const TROUBLES = {
   },
   'heap memory'() {
     globalThis.hoard = [];
-    for (;;) globalThis.hoard.push(Array.from({ length: 1_000 }, Math.random));
+    for (;;) globalThis.hoard.push(new Array(100_000).fill(globalThis.hoard));
   },
   exit() {
     process.exit(7);

@@ -28,6 +28,7 @@ export const EMPTY_STATUS: Status = {
   config_problems: [],
   service: { traits: [], base_url: '', serverless_url: '', clock_skew_seconds: null },
   deployments: [],
+  missing_deployments: [],
   worker_groups: [],
   endpoint_logs: [],
   log_lines_shown: true,

@@ -28,6 +28,10 @@ export function describeStatus(status: Status): string[] {
         failureOf(deployment),
       ),
     ),
+    ...status.missing_deployments.map(
+      ({ deployment, reason }) =>
+        `deployment ${deployment}: missing, gets no heartbeat: ${reason ?? 'the service was not asked yet'}`,
+    ),
     ...status.worker_groups.map((log) => `worker group ${log.workergroup_id}: ${describeLog(log)}`),
     ...status.endpoint_logs.map((log) => `log of endpoint ${log.endpoint_group}: ${describeLog(log)}`),
     ...status.sinks.map((sink) => {

@@ -83,7 +83,7 @@ const ACTS: Partial<Readonly<Record<OperationId, Act>>> = {
   },
 };
 
-/** The rules between parameters, as `check` has them. A parameter that broke one before does not stop other changes. */
+/** The rules between parameters, as `check` has them. A rule that was broken before does not stop another change. */
 async function refuseBroken(before: Input, after: Input): Promise<void> {
   const { checkEndpointGroup, parametersOf } = await import('../../scaling/rules/check.ts');
   const errorsOf = (input: Input) =>

@@ -138,6 +138,17 @@ const service = z.object({
   ),
 });
 
+const missingDeployment = metric(
+  z.object({
+    deployment: z.string().describe('Its name, with the tag if one is configured'),
+    reason: z.string().nullable().describe('null: the service was not asked yet'),
+  }),
+  'deployment_missing',
+  'A name of PILOTLIGHT_DEPLOYMENTS without a known deployment: it gets no heartbeat. 1 in the metric for each.',
+  { value: () => 1 },
+);
+LABELS.add(missingDeployment, { labels: ['deployment'] });
+
 export const statusSchema = z.object({
   version: z.string(),
   revision: z.string(),
@@ -152,6 +163,7 @@ export const statusSchema = z.object({
   config_problems: z.array(configProblem),
   service,
   deployments: z.array(deployment),
+  missing_deployments: z.array(missingDeployment),
   worker_groups: z.array(workerGroup),
   endpoint_logs: z.array(endpointLog),
   log_lines_shown: z

@@ -52,6 +52,10 @@ export function statusSnapshot(sources: StatusSources): Status {
       clock_skew_seconds: clockSkew.seconds,
     },
     deployments: heartbeats.status(),
+    missing_deployments: (report?.missing ?? []).map(({ name, reason = null }) => ({
+      deployment: name,
+      reason,
+    })),
     worker_groups: shown ? work.worker_groups : work.worker_groups.map(withoutLines),
     endpoint_logs: shown ? work.endpoint_logs : work.endpoint_logs.map(withoutLines),
     log_lines_shown: shown,

@@ -212,9 +212,12 @@ export function resolve(
   settings: TimingSettings,
 ): {
   readonly choices: readonly Choice[];
+  /** Names without a known deployment: `square`, `square/blue`. */
+  readonly missing: readonly string[];
   readonly findings: readonly Finding[];
 } {
   const findings: Finding[] = [];
+  const missing: string[] = [];
   const given = new Map<number, number | undefined>();
   const want = (id: number, ttlMs: number | undefined): unknown =>
     given.set(id, shorter(given.get(id), ttlMs));
@@ -227,12 +230,13 @@ export function resolve(
       continue;
     }
     const label = labelOf(one);
+    const fullName = one.tag === undefined ? one.name : `${one.name}/${one.tag}`;
     const matches = matching(one.tag, byName.get(one.name) ?? []);
     if (matches.length > 0) findings.push({ type: 'matched', label, ids: matches.map(({ id }) => id) });
-    else if (knowledge.listed) findings.push({ type: 'unmatched', label });
+    else missing.push(fullName);
+    if (matches.length === 0 && knowledge.listed) findings.push({ type: 'unmatched', label });
     for (const { id, stopped } of matches) {
-      if (one.tag !== undefined) names.set(id, `${one.name}/${one.tag}`);
-      else if (!names.has(id)) names.set(id, one.name);
+      if (one.tag !== undefined || !names.has(id)) names.set(id, fullName);
       if (!stopped || ids.has(id)) want(id, one.ttlMs);
       else findings.push({ type: 'stopped', id, label });
     }
@@ -243,7 +247,7 @@ export function resolve(
     const { ttl, interval } = timingOf(times, findings);
     return { id, ttl, interval, name: names.get(id), tag };
   });
-  return { choices, findings };
+  return { choices, missing, findings };
 }
 
 /** Those of the name that exist; if none does, those that did: the service may be wrong. */

@@ -75,6 +75,7 @@ export class DeploymentWatch {
   #questions: Map<Subject, Question>;
   #askedAt = -Infinity;
   #choices: readonly Choice[];
+  #missing: readonly string[] = [];
   #wake = (): void => {};
   #cancelReport: (() => void) | undefined;
 
@@ -121,6 +122,16 @@ export class DeploymentWatch {
 
   relevantRows(body: unknown): unknown {
     return relevantRows(body, this.#selection, this.#knowledge.deployments);
+  }
+
+  /** Wanted by name, and no such deployment is known. They get no heartbeat. */
+  missing(): MissingDeployment[] {
+    const last = this.#questions.get('list')?.last;
+    const { listed } = this.#knowledge;
+    const denied = last?.kind === 'denied' ? 'the service has no list of deployments; use its id' : undefined;
+    const failed = last && 'reason' in last ? last.reason : denied;
+    const reason = failed ?? (listed ? 'no deployment has this name' : undefined);
+    return this.#missing.map((name) => ({ name, reason }));
   }
 
   #now(): number {
@@ -211,7 +222,8 @@ export class DeploymentWatch {
     const { onChange, onNotice } = this.#options;
     this.#cancelReport?.();
     this.#cancelReport = undefined;
-    const { choices, findings } = resolve(this.#wanted, this.#knowledge, this.#settings);
+    const { choices, missing, findings } = resolve(this.#wanted, this.#knowledge, this.#settings);
+    this.#missing = missing;
     if (JSON.stringify(choices) !== JSON.stringify(this.#choices)) {
       this.#choices = choices;
       onChange(choices);
@@ -253,6 +265,12 @@ export class DeploymentWatch {
 
 function newQuestion(dueAt: number): Question {
   return { dueAt, failures: 0, last: undefined };
+}
+
+export interface MissingDeployment {
+  readonly name: string;
+  /** Undefined: the service was not asked yet. */
+  readonly reason: string | undefined;
 }
 
 type Subject = 'list' | number;

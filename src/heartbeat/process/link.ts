@@ -1,6 +1,7 @@
 /** The messages between heart and daemon, as JSON. One report is under way at a time, so none pile up. */
 import type { Ask, Grants } from '../../client/gate.ts';
 import type { ExchangeEvent } from '../heart.ts';
+import type { MissingDeployment } from '../discovery/watch.ts';
 import type { HeartVitals } from './system.ts';
 import type { AppSnapshot, AvoidedAddress, DeploymentSnapshot } from '../view/snapshot.ts';
 
@@ -22,6 +23,7 @@ export interface Report {
   readonly openConnections: number;
   readonly vitals: HeartVitals;
   readonly avoided?: readonly AvoidedAddress[];
+  readonly missing?: readonly MissingDeployment[];
   readonly app?: AppSnapshot;
 }
 

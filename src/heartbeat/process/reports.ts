@@ -6,7 +6,13 @@ import type { Report } from './link.ts';
 
 type ReportSources = Pick<
   Heart,
-  'snapshotOf' | 'deploymentIds' | 'lastTickAt' | 'openConnections' | 'avoidedAddresses' | 'app'
+  | 'snapshotOf'
+  | 'deploymentIds'
+  | 'lastTickAt'
+  | 'openConnections'
+  | 'avoidedAddresses'
+  | 'missingDeployments'
+  | 'app'
 >;
 
 const GATHER_MS = 50;
@@ -121,6 +127,7 @@ export class Reports {
     const heart = this.#heart();
     const app = heart.app();
     const avoided = heart.avoidedAddresses();
+    const missing = heart.missingDeployments();
     this.#send?.({
       number: this.#number,
       lastTickAt: heart.lastTickAt(),
@@ -133,6 +140,7 @@ export class Reports {
       openConnections: heart.openConnections(),
       vitals: this.#vitals.read(),
       ...(avoided.length > 0 && { avoided }),
+      ...(missing.length > 0 && { missing }),
       ...(app && { app }),
     });
     this.#removed = [];

@@ -1,6 +1,6 @@
 /** Follows one log: the clock and the socket around the state machine. Its polls never overlap. */
 import { messageOf } from '../../contract/pilotlight-error.ts';
-import { type Clock, NoAnswer, within } from '../../time/clock.ts';
+import { type Clock, within } from '../../time/clock.ts';
 import { standalone, type TailAnswer } from '../answer.ts';
 import type { LogListener } from '../events.ts';
 import {
@@ -195,11 +195,7 @@ export class GroupFollower {
         fetchTail({ source, tail, everyMs, signal: limited }),
       );
     } catch (error) {
-      return {
-        kind: 'error',
-        reason: messageOf(error),
-        ...(error instanceof NoAnswer && { tooLarge: 'perhaps' }),
-      };
+      return { kind: 'error', reason: messageOf(error) };
     }
   }
 

@@ -7,6 +7,7 @@ import {
   TransportError,
   type TransportReason,
 } from '../../client/errors.ts';
+import { messageOf } from '../../contract/pilotlight-error.ts';
 import { NOT_FOUND, recogniseAnswer, type Refusal } from '../answer.ts';
 import type { LogEvent } from '../events.ts';
 import { type LogSource, sourceKey, type SourceKey } from '../record.ts';
@@ -121,14 +122,13 @@ export function createTailFetcher(client: LogClient): FetchTail {
     try {
       return recogniseAnswer(200, await ask(client, request));
     } catch (error) {
-      if (!(error instanceof Error)) throw error;
+      const reason = messageOf(error);
       const retryAfterMs = error instanceof ApiError ? error.waitMs : undefined;
-      const notFound =
-        NOT_FOUND.test(error.message) || (error instanceof ApiError && error.hasCode('not_found'));
+      const notFound = NOT_FOUND.test(reason) || (error instanceof ApiError && error.hasCode('not_found'));
       const tooLarge = notFound ? undefined : whetherTooLarge(error);
       return {
         kind: 'error',
-        reason: error.message,
+        reason,
         ...(notFound && { notFound }),
         ...(retryAfterMs !== undefined && { retryAfterMs }),
         ...(tooLarge && { tooLarge }),
@@ -144,7 +144,7 @@ function ask(client: LogClient, { source, tail, everyMs, signal }: TailRequest):
   return operations.logs({ id: source.id, tail }, options);
 }
 
-function whetherTooLarge(error: Error): Refusal['tooLarge'] {
+function whetherTooLarge(error: unknown): Refusal['tooLarge'] {
   if (error instanceof ApiError && error.status === 413) return 'surely';
   if (error instanceof TransportError) return CUT[error.reason];
   // Too slow for us or for a gateway, or cut.

@@ -138,21 +138,17 @@ class FileSink implements Sink {
  * @param lines The next ones, with their ends. @returns Bytes of the file; 0 also if there is none.
  */
 export async function endTornLine(path: string, lines: readonly string[]): Promise<number> {
-  const file = await openIfThere(path, O_RDWR);
+  await using file = await openIfThere(path, O_RDWR);
   if (file === undefined) return 0;
-  try {
-    const { size } = await file.stat();
-    const whole = await wholeLines(file, size);
-    if (whole === size) return size;
-    if (await isOurs(file, whole, lines)) {
-      await file.truncate(whole);
-      return whole;
-    }
-    await file.write('\n', size);
-    return size + 1;
-  } finally {
-    await file.close();
+  const { size } = await file.stat();
+  const whole = await wholeLines(file, size);
+  if (whole === size) return size;
+  if (await isOurs(file, whole, lines)) {
+    await file.truncate(whole);
+    return whole;
   }
+  await file.write('\n', size);
+  return size + 1;
 }
 
 /** Whether a torn line is a record of ours: by how it begins, or because one of the next begins so. */
@@ -170,19 +166,15 @@ async function isOurs(file: FileHandle, start: number, lines: readonly string[])
  * end is enough: a record begins with `{"`, which JSON never writes within a string.
  */
 export async function indexOfLastLine(path: string, lines: readonly string[]): Promise<number> {
-  const file = await openIfThere(path, O_RDONLY);
+  await using file = await openIfThere(path, O_RDONLY);
   if (file === undefined) return -1;
-  try {
-    const { size } = await file.stat();
-    const longest = lines.reduce((most, line) => Math.max(most, Buffer.byteLength(line)), 0);
-    const end = await read(file, Math.max(0, size - longest), size);
-    return lines.findLastIndex((line) => {
-      const bytes = Buffer.from(line);
-      return bytes.length <= end.length && end.subarray(end.length - bytes.length).equals(bytes);
-    });
-  } finally {
-    await file.close();
-  }
+  const { size } = await file.stat();
+  const longest = lines.reduce((most, line) => Math.max(most, Buffer.byteLength(line)), 0);
+  const end = await read(file, Math.max(0, size - longest), size);
+  return lines.findLastIndex((line) => {
+    const bytes = Buffer.from(line);
+    return bytes.length <= end.length && end.subarray(end.length - bytes.length).equals(bytes);
+  });
 }
 
 async function hasTornEnd(file: FileHandle, size: number): Promise<boolean> {
@@ -214,7 +206,7 @@ async function openIfThere(path: string, flags: number): Promise<FileHandle | un
   try {
     return await openRegular(path, flags);
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
+    if (codeOf(error) === 'ENOENT') return undefined;
     throw error;
   }
 }
@@ -228,7 +220,8 @@ export class NoRegularFile extends PilotlightError {
 /** Does not wait for the other end of a pipe. @param flags As of open(2). @throws NoRegularFile */
 async function openRegular(path: string, flags: number): Promise<FileHandle> {
   const file = await open(path, flags | constants.O_NONBLOCK, FILE_MODE).catch((error: unknown) => {
-    throw isNoFile(error) ? refusal(path, error) : error;
+    // A folder, a pipe without a reader, or a socket.
+    throw ['EISDIR', 'ENXIO'].includes(codeOf(error) ?? '') ? refusal(path) : error;
   });
   try {
     if ((await file.stat()).isFile()) return file;
@@ -255,11 +248,10 @@ function linkTarget(path: string): string {
   return target;
 }
 
-/** A folder, a pipe without a reader, or a socket. */
-function isNoFile(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && (error.code === 'EISDIR' || error.code === 'ENXIO');
+function codeOf(error: unknown): string | undefined {
+  return (error as NodeJS.ErrnoException).code;
 }
 
-function refusal(path: string, cause?: unknown): NoRegularFile {
-  return new NoRegularFile(`PILOTLIGHT_LOG_FILE is no regular file: ${path}`, { cause });
+function refusal(path: string): NoRegularFile {
+  return new NoRegularFile(`PILOTLIGHT_LOG_FILE is no regular file: ${path}`);
 }

@@ -66,8 +66,8 @@ function describe({ reason, lost_min, lost_estimate }: Gap): string {
 }
 
 function severityOf(level: string | undefined): Pick<OtlpRecord, 'severityNumber' | 'severityText'> {
-  const name = level?.replace(/\d+$/, '');
-  if (name === undefined || !(name in SEVERITIES)) return {};
+  const name = level?.replace(/\d+$/, '') ?? '';
+  if (!Object.hasOwn(SEVERITIES, name)) return {};
   return { severityNumber: SEVERITIES[name as keyof typeof SEVERITIES], severityText: name.toUpperCase() };
 }
 

@@ -84,7 +84,6 @@ export class ProgressTable {
     slide.run(source, level, from);
     const row = last.get(source, level);
     const [ordinal, end] = [Number(row?.['ordinal'] ?? from), Number(row?.['end'] ?? from)];
-    if (end >= from + hashes.length) return;
     const isRoomy = end - ordinal < ROW_HASHES && ordinal >= from;
     const start = isRoomy ? ordinal : Math.max(from, end);
     const added = hashes.slice(start - from);

@@ -1,8 +1,8 @@
 import { spawnSync } from 'node:child_process';
-import { join } from 'node:path';
+import { cpSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { until } from '../../support/daemon.ts';
-import { root } from '../../support/optional.ts';
 import { startProgram, type Program } from '../../support/process.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { PROGRAM } from '../../support/program.ts';
@@ -56,7 +56,7 @@ test.concurrent('a second signal ends the demo at once, and its daemon with it',
 test.concurrent('runs from a folder with a space in its name', async () => {
   using folder = temporaryFolder();
   const dist = join(folder.path, 'my project', 'dist');
-  expect(spawnSync(process.execPath, [join(root, '.config/build.ts'), dist]).status).toBe(0);
+  cpSync(dirname(PROGRAM), dist, { recursive: true });
   await using demo = startProgram(process.execPath, [join(dist, 'pilotlight.js'), 'demo', '--for', '1s']);
   expect([await demo.exit, demo.stderr()]).toEqual([0, '']);
 });

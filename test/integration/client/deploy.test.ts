@@ -305,7 +305,9 @@ describe('with a store of its own', () => {
   ])('an archive that has %s by then never arrives as a whole', async (_, change) => {
     await using store = await startUploadStore([204, '']);
     const onProgress = ({ step }: DeployProgress) => step === 'made' && change(archive);
-    await expect(deployTo(store.url, { onProgress })).rejects.toBeInstanceOf(ArchiveError);
+    const error = new ArchiveError(archive, 'was changed while it was sent; deploy it once more');
+    const { code, message } = error;
+    await expect(deployTo(store.url, { onProgress })).rejects.toMatchObject({ code, message });
     expect(store.posted).toEqual([]);
   });
 
@@ -339,8 +341,8 @@ describe('with a store of its own', () => {
     return await deployTo(server.url, more);
   }
 
-  test('an address that is none is an answer that cannot be read', async () => {
-    const answer = { upload_url: 'file:///etc/passwd', upload_fields: {} };
+  test.each(['file:///etc/passwd', 'xhttp://a', 'a'])('%s is an answer that cannot be read', async (url) => {
+    const answer = { upload_url: url, upload_fields: {} };
     await expect(deployAnswered(answer)).rejects.toBeInstanceOf(ResponseError);
   });
 });

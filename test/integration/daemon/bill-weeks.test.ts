@@ -1,5 +1,5 @@
 /**
- * Ten days, or four weeks in `npm run test:long`, of an endpoint under a daily load, on a clock that jumps: the bill of the watch against what the emulator
+ * Eight days, or four weeks in `npm run test:long`, of an endpoint under a daily load, on a clock that jumps: the bill of the watch against what the emulator
  * charged. The emulator has no bandwidth; of a real bill the estimates lack that.
  */
 import { expect, test } from 'vitest';
@@ -17,7 +17,7 @@ import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 const DAY_MS = 86_400_000;
 /** The last one has another of its weekday before it. */
-const DAYS = isLong ? 28 : 16;
+const DAYS = isLong ? 28 : 8;
 const LOOK_MS = 900_000;
 /** A Thursday. */
 const START = Date.UTC(2026, 0, 1);
@@ -28,14 +28,14 @@ const OPTIONS: EmulatorOptions = {
   settings: { engineDecisionSeconds: 60, workerModelLoadingSeconds: 300 },
   seed: {
     instances: [],
-    workergroups: [{ id: 7, endpoint_id: 31, lines_per_second: 0 }],
+    workergroups: [{ id: 7, endpoint_id: 31, lines_per_second: 0, retained_lines: 10 }],
     endpoint_groups: [
       {
         id: 31,
         endpoint_name: 'chat',
         max_workers: 6,
         cold_workers: 2,
-        load: { shape: 'diurnal', rate: 1_500, request_work: 20_000, peak_ratio: 6, seed: 3 },
+        load: { shape: 'diurnal', rate: 1_500, request_work: 20_000, peak_ratio: 6, seed: 4 },
       },
     ],
   },

@@ -105,7 +105,7 @@ test.each(HERE)('$document: $command', async ({ command }) => {
     'groups.json': JSON.stringify([{ endpoint_name: 'chat', target_util: 0.8, min_load: 100 }]),
     'today.json': JSON.stringify({ target_util: 0.9 }),
     'tomorrow.json': JSON.stringify({ target_util: 0.8 }),
-    'requests.csv': traceOf(2_000),
+    'requests.csv': traceOf(500),
   };
   for (const [name, text] of Object.entries(files)) writeFileSync(join(folder.path, name), text);
   const env = { PATH: `${folder.path}:${process.env['PATH']}` };

@@ -1,6 +1,6 @@
 /**
  * The emulator's fleet against the planner: the same model on another clock, so what the workers of an endpoint do
- * over a day (in `npm test` half of one), looked at from outside, is what a plan for the same load says. A difference is a bug.
+ * over a day (in `npm test` a third of one), looked at from outside, is what a plan for the same load says. A difference is a bug.
  */
 import { expect, test } from 'vitest';
 import { createClient, type Client } from '../../../src/client/client.ts';
@@ -18,7 +18,7 @@ import { resolveDefaults } from '../../../src/scaling/rules/check.ts';
 import { isLong } from '../../support/long.ts';
 
 const START = Date.UTC(2026, 0, 1);
-const HOURS = isLong ? 24 : 12;
+const HOURS = isLong ? 24 : 8;
 /** The clock is stopped while one looks, and moved by so much between two looks; no multiple of what the engine does. */
 const LOOK_SECONDS = 29;
 const PARAMETERS: EndpointGroupParameters = { endpoint_name: 'chat', max_workers: 30, cold_workers: 4 };

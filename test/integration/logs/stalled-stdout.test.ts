@@ -8,7 +8,7 @@ import type { StallReport } from '../../support/log-stall-child.ts';
 
 const CHILD = new URL('../../support/log-stall-child.ts', import.meta.url);
 /** Virtual. The spool is full after one of them; `npm run test:long -- test/integration/logs` has five. */
-const SECONDS = 60 * Number(process.env['STALL_MINUTES'] ?? 1.5);
+const SECONDS = 60 * Number(process.env['STALL_MINUTES'] ?? 1.2);
 const LINES_PER_SECOND = 5_000;
 const LINES = Array.from({ length: 50_000 }, (_, index) => `line ${index} ${'x'.repeat(index % 150)}`);
 const MEBIBYTE = 2 ** 20;

@@ -15,6 +15,7 @@ import { answer, AnsweringTransport, never } from '../../support/answering-trans
 const OK = answer(200, { instances: [] });
 const GONE = answer(404, { success: false, error: 'not_found', msg: 'no instance 5' });
 const RATE = { 'x-ratelimit-limit': '5.0', 'x-ratelimit-remaining': '4' };
+const RETRY = { attempts: 1, baseMs: 1, maxMs: 1 };
 const RESET = Object.assign(new Error('socket hang up'), { code: 'ECONNRESET' });
 
 beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] }));
@@ -92,8 +93,8 @@ test('a client that cannot work is not made: all problems at once, and no secret
 });
 
 test.each<[string, (client: ReturnType<typeof clientOf>) => Promise<unknown>, RegExp]>([
-  ['no object', (client) => client.deployments.heartbeat(null as never), /takes an object of fields/],
-  ['an unknown operation', (client) => client.call('nobody.knows' as never), /no such operation/],
+  ['no object', (client) => client.deployments.heartbeat(null as never), /^\S+: takes an object of fields/],
+  ['an unknown operation', (client) => client.call('nobody.knows' as never), /^\S+: there is no such op/],
   [
     'a signal that is none',
     (client) => client.instances.list({}, { signal: 5 as never }),
@@ -101,8 +102,8 @@ test.each<[string, (client: ReturnType<typeof clientOf>) => Promise<unknown>, Re
   ],
   [
     'a timeout that no timer takes',
-    (client) => client.instances.list({}, { timeoutMs: 2 ** 31 }),
-    /timeoutMs/,
+    (client) => client.instances.list({}, { timeoutMs: 2 ** 31, retry: { ...RETRY, baseMs: '5' as never } }),
+    /timeoutMs.*; retry: must/,
   ],
   [
     'a key with a line break',
@@ -115,6 +116,15 @@ test.each<[string, (client: ReturnType<typeof clientOf>) => Promise<unknown>, Re
   expect(error).toBeInstanceOf(RequestError);
   expect(error).toMatchObject({ actor: 'user', message: expect.stringMatching(message) as string });
   expect(transport.asked).toEqual([]);
+});
+
+test.each([
+  [500, 'forbidden', false],
+  [500, 'internal_error', true],
+  [408, 'toString', true],
+])('status %i with the code %s may come of what is done: %s', async (status, error, mayBeDone) => {
+  const client = clientOf(new AnsweringTransport(answer(status, { error, msg: 'no' })));
+  expect(await settled(client.apiKeys.create({ name: 'x' }))).toMatchObject({ error: { status, mayBeDone } });
 });
 
 describe('what is sent', () => {
@@ -226,8 +236,9 @@ describe('an attempt', () => {
       signal.throwIfAborted();
       return OK;
     });
-    const call = clientOf(transport).instances.list({}, { signal: AbortSignal.abort() });
-    expect(await settled(call)).toMatchObject({ error: { code: 'aborted' } });
+    const call = clientOf(transport, { gate: false }).instances.list({}, { signal: AbortSignal.abort() });
+    const error = { code: 'aborted', message: 'instances.list: aborted' };
+    expect(await settled(call)).toMatchObject({ error });
   });
 
   test.each<[what: string, answerMs: number | undefined, endsMs: number, outcome: object]>([

@@ -55,7 +55,8 @@ describe('who must act', () => {
   });
 
   test('is what the table says where it knows the code, whatever the status', () => {
-    expect(refused({ code: 'not_found', status: 500 }).actor).toBe('user');
+    const message = 'tfa.login: status 500 not_found: no';
+    expect(refused({ code: 'not_found', status: 500 })).toMatchObject({ actor: 'user', message });
   });
 });
 

@@ -45,6 +45,14 @@ test('a refusal that comes meanwhile prolongs the wait', async () => {
   expect(await waiting).toBe(7_000);
 });
 
+test('a question is counted while it waits', async () => {
+  const { limiter } = gated();
+  const entering = new LocalGate(limiter, 'question').enter('users.current', TURN, NEVER);
+  expect(limiter.questions).toBe(1);
+  await entering;
+  expect(limiter.questions).toBe(0);
+});
+
 test('what the headers of an answer say is heard', async () => {
   const { gate, limiter } = gated();
   for (const operation of ['users.current', 'instances.list']) {

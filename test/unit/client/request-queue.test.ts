@@ -209,7 +209,7 @@ describe('messages', () => {
     await scene.grant([], { againInMs: 300 });
     scene.queue.close();
     await scene.time.pass(60_000);
-    scene.enter('logs');
+    scene.enter('users');
     expect([scene.asked.length, scene.time.timers]).toEqual([2, 0]);
   });
 });

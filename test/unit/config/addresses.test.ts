@@ -116,6 +116,7 @@ test.each([
   ['unix:/run/app.sock', 'unix:// is not supported'],
   ['tcp:80', 'the host is missing'],
   ['tcp://127.0.0.1', 'the port is missing'],
+  ['tcp://127.0.0.1:0', 'the port is missing'],
   ['tcp://127.0.0.1:80/health', 'a tcp address has only a host and a port'],
   ['http://127.0.0.1:8000/#up', 'a fragment is never sent'],
   ['http://me:50%@127.0.0.1/', 'the user or password has a % that encodes nothing'],

@@ -7,6 +7,7 @@ import {
   localToken,
   localUrl,
 } from '../../../src/config/command-settings.ts';
+import { prefixed } from '../../support/settings.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 test.each([
@@ -45,9 +46,20 @@ test('commands read the environment file too', () => {
     'PILOTLIGHT_API_KEY=k\nPILOTLIGHT_BASE_URL=https://a\nPILOTLIGHT_LISTEN=0.0.0.0:81\nPILOTLIGHT_ENDPOINT_GROUPS=[{}]\n',
   );
   const env = { PILOTLIGHT_ENV_FILE: file };
-  expect(loadConnection(env).connection).toMatchObject({ apiKey: 'k', baseUrl: 'https://a' });
+  const connection = { apiKey: 'k', baseUrl: 'https://a' };
+  expect(loadConnection(env)).toMatchObject({ connection, hasKey: true, problems: [] });
   expect(loadEndpointGroups(env).groups).toEqual([{}]);
   expect(localUrl('listen', env)).toEqual({ url: 'http://127.0.0.1:81' });
   const nowhere = { PILOTLIGHT_ENV_FILE: '/nowhere' };
   expect(localUrl('listen', nowhere)).toEqual({ url: 'http://127.0.0.1:9847' });
+});
+
+test('a stored key goes to its own address alone', () => {
+  const login = { apiKey: 'stored', baseUrl: 'https://a' };
+  const load = (env: Record<string, string>) => loadConnection(prefixed(env), { login });
+  expect(load({ BASE_URL: 'https://a' }).connection).toEqual(login);
+  expect(load({ API_KEY: 'own', BASE_URL: 'https://b' }).problems).toEqual([]);
+  const [other] = load({ SERVERLESS_URL: 'https://b' }).problems;
+  expect(other).toMatchObject({ variable: 'PILOTLIGHT_SERVERLESS_URL', allowed: 'https://a' });
+  expect(other?.message).toContain('goes to no other address');
 });

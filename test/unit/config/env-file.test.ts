@@ -157,6 +157,9 @@ test('secrets in a file that everybody can read are warned of, those of heart an
   expect(warnings().join()).not.toContain('secret-');
   chmodSync(file, 0o640);
   expect(warnings()).toEqual([]);
+  writeFileSync(file, 'PILOTLIGHT_APP_HEALTH=http://127.0.0.1/\n');
+  chmodSync(file, 0o644);
+  expect(warnings()).toEqual([]);
 });
 
 const read = (text: string) => withEnvFile({ PILOTLIGHT_ENV_FILE: PATH }, () => text);
@@ -196,7 +199,7 @@ test('every malformed line at once, with its number, and without its text', () =
   const lines = [
     ['SECRET one', 'the line has no ='],
     ['SECRET = two', 'there is a space before the ='],
-    ['SECRET= three', 'there is a space after the =; remove it'],
+    ['SECRET= \t three', 'there is a space after the =; remove it'],
     ['1SECRET=four', 'the text before the = is not a name'],
     ['=five', 'the text before the = is not a name'],
     ["SECRET='six", "the ' is not closed on the same line"],

@@ -2,10 +2,10 @@
 import { rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, expect, test, vi } from 'vitest';
-import { readComplete, watchFiles } from '../../../src/config/files.ts';
-import { isAwaited, loadHeartConfig } from '../../../src/config/load-heart.ts';
-import { loadConfig } from '../../../src/config/load.ts';
-import { describeProblem } from '../../../src/config/problem.ts';
+import { readComplete, readText, watchFiles } from '../../../src/config/files.ts';
+import { isAwaited, loadHeartConfig, loadHeartSlowly } from '../../../src/config/load-heart.ts';
+import { loadConfig, loadConfigSlowly } from '../../../src/config/load.ts';
+import { describeProblem, errorsIn } from '../../../src/config/problem.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 const WHOLE = 'PILOTLIGHT_API_KEY=key\nPILOTLIGHT_BASE_URL=https://a\nPILOTLIGHT_DEPLOYMENTS=42,43';
@@ -82,9 +82,23 @@ test('the heart does not wait, and tries again as for a file that is missing', (
   vi.useFakeTimers({ now: Date.now() });
   const { settings, problems } = loadHeartConfig({ PILOTLIGHT_ENV_FILE: file });
   expect([settings, isAwaited(problems)]).toEqual([undefined, true]);
+  expect(loadConfig({ PILOTLIGHT_ENV_FILE: file }, readText).isBeingWritten).toBe(true);
   expect(problems.map((problem) => describeProblem(problem)).join('\n')).toContain(WORDS);
   utimesSync(file, 0, 0);
   expect(loadHeartConfig({ PILOTLIGHT_ENV_FILE: file }).settings?.deployments).toHaveLength(2);
+});
+
+test('files are read the same without blocking: one that names another, a large one, a folder', async () => {
+  using folder = temporaryFolder();
+  const [file, large] = [join(folder.path, 'environment'), join(folder.path, 'large')];
+  const names = `PILOTLIGHT_METRICS_TOKEN_FILE=${large}\nPILOTLIGHT_API_KEY_FILE=${folder.path}\n`;
+  writeFileSync(file, `PILOTLIGHT_BASE_URL=https://a\n${names}`, { mode: 0o644 });
+  writeFileSync(large, 'x'.repeat(1024 * 1024 + 1));
+  const env = { PILOTLIGHT_ENV_FILE: file };
+  const [ofKey, ofToken] = errorsIn((await loadConfigSlowly(env)).problems);
+  expect(ofKey).toMatch(/_API_KEY_FILE: .*not a regular file$/);
+  expect(ofToken).toContain('has 1048577 bytes; the limit is 1048576');
+  expect(await loadHeartSlowly(env)).toEqual(loadHeartConfig(env));
 });
 
 test('secrets of the environment do not take the place of those in a file that cannot be read', () => {

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { loadHeartConfig } from '../../../src/config/load-heart.ts';
 import { loadConfig } from '../../../src/config/load.ts';
-import { describeProblem } from '../../../src/config/problem.ts';
+import { describeProblem, inCheck } from '../../../src/config/problem.ts';
 import { prefixed } from '../../support/settings.ts';
 
 /** Without the prefix. */
@@ -33,7 +33,7 @@ describe('an unknown name', () => {
     ]);
     expect(settings?.deployments).toMatchObject([{ id: 42 }]);
     expect(heart).toMatchObject({ settings: { logLevel: 'info' }, problems: [] });
-    expect([daemonProblems.length, off]).toEqual([1, []]);
+    expect([daemonProblems.map(inCheck), off]).toMatchObject([[{ severity: 'error' }], []]);
   });
 
   test('that is close to none is said to be unknown, and does not show its value', () => {

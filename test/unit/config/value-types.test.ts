@@ -19,7 +19,11 @@ import {
 } from '../../../src/config/value-types.ts';
 import { loadValues } from '../../../src/config/values.ts';
 
+const IDS = [7, 8].map((each) => ({ by: 'id', id: each }));
+
 test.each<[type: ValueType<unknown>, text: string, value: unknown]>([
+  [groupList, 'endpoint:chat,7,8,all', [{ by: 'name', name: 'chat' }, ...IDS, { by: 'all' }]],
+  [endpointList, '7,8,all', [...IDS, { by: 'all' }]],
   [path, '/a', '/a'],
   [path, '', undefined],
   [url, 'http://a//', 'http://a'],
@@ -83,14 +87,6 @@ test.each<[type: ValueType<unknown>, text: string, value: unknown]>([
   [redisPrefix, 'a'.repeat(64), 'a'.repeat(64)],
   [redisPrefix, 'a'.repeat(65), undefined],
   [endpointList, 'all', [{ by: 'all' }]],
-  [
-    endpointList,
-    '31,chat',
-    [
-      { by: 'id', id: 31 },
-      { by: 'name', name: 'chat' },
-    ],
-  ],
   [endpointList, 'chat, ,', [{ by: 'name', name: 'chat' }]],
   [groupList, 'all', [{ by: 'all' }]],
   [groupList, 'endpoint: chat: v2', [{ by: 'name', name: 'chat: v2' }]],

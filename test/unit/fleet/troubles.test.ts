@@ -60,13 +60,14 @@ const stranded = () => [idle(1, { status: 'stopped', cur_load: 5 })];
 const rate = (times: readonly [number, number][]) => (minute: number) =>
   times.findLast(([from]) => minute >= from)?.[1] ?? 0;
 
-const TROUBLED: readonly (readonly [TroubleName, Scene, says: string])[] = [
+const TROUBLED: readonly (readonly [TroubleName, Scene, says: string, facts?: object])[] = [
   ['not_recruiting', { minutes: 4, workers: stranded }, 'has load, no ready worker, and recruits none'],
   // A start that the service has given up is none.
   [
     'not_recruiting',
     { minutes: 9, workers: () => [loading(1, 'starting')], endpoint: () => ({ min_load: 5 }) },
     'has a min_load of 5',
+    { min_load: 5, workers: [1] },
   ],
   [
     'churn',
@@ -97,11 +98,13 @@ const TROUBLED: readonly (readonly [TroubleName, Scene, says: string])[] = [
     'slow_machine',
     { minutes: 2, workers: () => [idle(1), idle(2), idle(3, { measured_perf: 40 })] },
     'worker 3) that takes 2.5 times as long',
+    { worker: 3, slower: 2.5 },
   ],
   [
     'slow_machine',
     { minutes: 2, workers: () => [idle(1), idle(2), idle(3)], prices: { 1: 0.2, 2: 0.2, 3: 0.5 } },
     'worker 3) that costs 2.5 times as much',
+    { worker: 3, dearer: 2.5 },
   ],
   [
     'price_above_filter',
@@ -119,8 +122,10 @@ const TROUBLED: readonly (readonly [TroubleName, Scene, says: string])[] = [
   ],
 ];
 
-test.each(TROUBLED)('%s is told, with its evidence', async (name, scene, says) => {
+test.for(TROUBLED)('%s is told, with its evidence', async ([name, scene, says, facts = {}]) => {
   const { troubles, begun } = await play(scene);
+  const told = world.notices.find((notice) => notice.kind === 'trouble begun' && notice.trouble === name);
+  expect(told).toMatchObject({ evidence: { facts } });
   expect(begun.filter((each) => each === name)).toEqual([name]);
   expect(troubles[name]?.says).toContain(says);
 });
@@ -237,11 +242,14 @@ test('what churned workers cost is counted, and is not known without a price', a
   expect(dollars[1]).toBeUndefined();
 });
 
-test('a trouble is over when it has been away for a while, and is not told twice meanwhile', async () => {
+test.each([
+  ['a worker serves', [idle(2), ...stranded()]],
+  ['nothing is asked', [idle(1, { status: 'stopped' })]],
+])('a trouble is over when for a while %s, and is not told twice meanwhile', async (_, ordinary) => {
   const gone = (minute: number) => (minute > 6 && minute < 6.5) || minute > 10;
   const scene = (minutes: number): Scene => ({
     minutes,
-    workers: (minute) => (gone(minute) ? [idle(2), ...stranded()] : stranded()),
+    workers: (minute) => (gone(minute) ? ordinary : stranded()),
   });
   expect(await play(scene(9))).toMatchObject({ begun: ['not_recruiting'], ended: [] });
   expect(await play(scene(12))).toMatchObject({ ended: ['not_recruiting'], lasting: [] });

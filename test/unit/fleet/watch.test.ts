@@ -77,6 +77,7 @@ describe('a look', () => {
     expect(rows).toHaveLength(20);
     expect(rows[0]?.measures.requests_working).toEqual({ count: 1, sum: 2, peak: 2 });
     expect(world.watch.view()).toMatchObject({ history: 'memory', historyTrouble: undefined, samples: true });
+    expect(await world.watch.spends()).toMatchObject([{ endpoint: 'chat', id: 31 }]);
   });
 
   test('that fails leaves a hole, keeps the last sample, and is told', async () => {
@@ -175,7 +176,9 @@ test('looks at many endpoints are spread over time', async () => {
 
 describe('a list of workers that is empty', () => {
   test('for one answer is a fault: no sample, no worker lost', async () => {
-    const world = await watching(31);
+    const world = await watching(31, [idle(1), idle(2)]);
+    world.workers = () => [idle(1)];
+    await world.pass(60);
     const before = world.one().sample;
     world.workers = () => [];
     await world.pass(15);
@@ -320,6 +323,9 @@ describe('workers', () => {
     await world.pass(15);
     expect(world.one().sample?.measures.spend_per_hour).toBe(0.75);
     expect(world.lacking.at(-1)).toBe(false);
+    world.workers = () => [idle(1), idle(2, { status: 'rebooting' })];
+    await world.pass(31);
+    expect(world.one().sample?.measures.spend_per_hour).toBe(0.75);
   });
 });
 

@@ -16,6 +16,7 @@ describe('a day of the bill', () => {
       { type: 'disk', amount: 0.1 },
       { type: 'bwd', amount: 0.02 },
       { type: 'bwu', amount: 0.03 },
+      { type: 'gpu', amount: null },
     ];
     const { endpoints } = billedDay('2026-11-01', [charge(31, 1.15, items), charge(31, 2), charge(7, 1)]);
     expect(endpoints.get(31)).toEqual({
@@ -29,8 +30,8 @@ describe('a day of the bill', () => {
   });
 
   test('knows an endpoint by its metadata, or by the source of a tree, and keeps what is of none', () => {
-    const tree: Charge = { amount: 4, source: 'endpoint-9' };
-    expect([...billedDay('2026-11-01', [tree, charge(null, 1)]).endpoints.keys()]).toEqual([9, null]);
+    const trees = ['endpoint-9', 'no-endpoint-8', 'endpoint-7-of'].map((source) => ({ amount: 4, source }));
+    expect([...billedDay('2026-11-01', [...trees, charge(null, 1)]).endpoints.keys()]).toEqual([9, null]);
   });
 
   test('takes rounding for rounding: parts that are a thousandth off leave no other', () => {
@@ -65,10 +66,8 @@ describe('the forecast', () => {
   });
 
   test('has a range that is as wide as days vary, and never below what is spent', () => {
-    const wide = forecast(
-      days(28, (ago) => (ago % 14 < 7 ? 5 : 15)),
-      NOW,
-    );
+    const totals = days(28, (ago) => (ago % 14 < 7 ? 5 : 15));
+    const wide = forecast(totals, NOW);
     expect(wide?.range?.low).toBeGreaterThanOrEqual(wide?.soFar ?? Infinity);
     // Student's t of 20; three days to come, of weekdays that were seen 3, 4 and 4 times.
     expect((wide?.range?.high ?? 0) - (wide?.expected ?? 0)).toBeCloseTo(
@@ -95,24 +94,12 @@ describe('the forecast', () => {
   });
 
   test('has no range with less than two weeks, and none at all before a whole day is billed', () => {
-    expect(
-      forecast(
-        days(13, () => 10),
-        NOW,
-      ),
-    ).toMatchObject({ days: 12, range: undefined });
-    expect(
-      forecast(
-        days(28, (ago) => (ago === 0 ? 1 : 0)),
-        NOW,
-      ),
-    ).toBeUndefined();
-    expect(
-      forecast(
-        days(28, (ago) => (ago <= 1 ? 1 : 0)),
-        NOW,
-      ),
-    ).toBeUndefined();
+    const short = days(13, () => 10);
+    expect(forecast(short, NOW)).toMatchObject({ days: 12, range: undefined });
+    for (const last of [0, 1]) {
+      const begun = days(28, (ago) => Number(ago <= last));
+      expect(forecast(begun, NOW)).toBeUndefined();
+    }
     expect(forecast([], NOW)).toBeUndefined();
   });
 });

@@ -22,6 +22,8 @@ class World implements AsyncDisposable {
   readonly prices = new Map<number, Price>();
   readonly unanswered: string[] = [];
   readonly charges = new Map<string, readonly Charge[]>();
+  /** Of a day without charges. */
+  nothing: () => readonly Charge[] | undefined = () => [];
   listedAtMs: number | undefined;
   wantsAll = false;
   told: () => ReadonlyMap<number, number | null> = () => new Map([[31, 2]]);
@@ -37,7 +39,7 @@ class World implements AsyncDisposable {
           this.asked += 1;
           return this.told();
         },
-        charges: async (day) => this.charges.get(day) ?? [],
+        charges: async (day) => this.charges.get(day) ?? this.nothing(),
         howRefused: () => 'permission',
       },
       prices: { known: () => this.prices, listedAtMs: () => this.listedAtMs },
@@ -123,6 +125,7 @@ describe('today', () => {
     await world.begin();
     world.watch.watches(31, 'chat');
     world.see(NOON - HOUR, NOON, ESTIMATED);
+    world.watch.saw([], [501]);
     await world[Symbol.asyncDispose]();
     world = new World(NOON, folder.path);
     world.charges.set('2026-11-27', [{ amount: 7, metadata: { endpoint_id: 31 } }]);
@@ -131,23 +134,22 @@ describe('today', () => {
     expect(world.today()?.dollars).toBeCloseTo(3 + 3 / 60, 3);
     const [chat] = await world.watch.spends();
     expect([chat?.endpoint, chat?.id, chat?.billed.get('2026-11-27')?.total]).toEqual(['chat', 31, 7]);
+    expect(world.watch.ledger.former).toEqual([[501, NOON + 1]]);
   });
 
-  test('is compared with the same hours of days that were seen', async () => {
+  test.each([
+    [3, expect.closeTo(12 * 3, 0)],
+    [2, undefined],
+  ])('is compared with the same hours of at least three days that were seen: %i', async (count, usual) => {
     world = new World(NOON);
-    for (const [daysAgo, rate] of [
-      [0, 1],
-      [1, 1],
-      [2, 2],
-      [3, 6],
-    ] as const)
+    for (const [daysAgo, rate] of [1, 1, 2, 6].slice(0, count + 1).entries())
       world.see(NOON - daysAgo * DAY - 12 * HOUR, NOON - daysAgo * DAY + (daysAgo > 0 ? 4 * HOUR : 0), {
         spend_told_per_hour: rate,
       });
     await world.begin();
     await world.counted();
     const { usualToday } = world.watch.view().endpoints.get('chat') ?? {};
-    expect(usualToday).toBeCloseTo(12 * 3, 0);
+    expect(usualToday).toEqual(usual);
   });
 });
 
@@ -170,13 +172,31 @@ describe('the bill', () => {
     world.charges.set('2026-11-27', [
       { amount: 2.5, metadata: { endpoint_id: 31 } },
       { amount: 9, metadata: { endpoint_id: 99 } },
+      { amount: 1 },
     ]);
     world.watch.watches(31, 'chat');
     await world.begin();
     await world.counted();
     expect(world.watch.view().month?.soFar).toEqual({ dollars: 2.5, source: 'billed' });
     world.wantsAll = true;
-    expect((await world.watch.spends()).map(({ endpoint }) => endpoint)).toEqual(['chat', '#99']);
+    // Nobody knows whose the last one is, so of that day nothing is known to be free.
+    const days = (await world.watch.spends()).map(({ endpoint, billed }) => [endpoint, billed.size]);
+    expect(Object.fromEntries(days)).toEqual({ chat: 40, '#99': 40, 'not told': 1 });
+  });
+
+  test('or what was seen make a day whole, of one endpoint or another: a forecast goes by those', async () => {
+    world = new World(NOON);
+    world.nothing = () => undefined;
+    world.charges.set('2026-11-24', []);
+    world.see(NOON - 3.5 * DAY, NOON, { spend_told_per_hour: 2 });
+    world.see(NOON - DAY, NOON - 23 * HOUR, { spend_told_per_hour: 1 }, 'embed');
+    await world.begin();
+    await world.counted();
+    const { soFar, unknownDays, forecast } = world.watch.view().month ?? {};
+    expect(soFar).toEqual({ dollars: expect.closeTo(2 * 84 + 1, 0) as number, source: 'told' });
+    // Of 27 days four are known. What comes is like the two after the first.
+    expect([unknownDays, forecast?.days]).toEqual([23, 2]);
+    expect(forecast?.expected).toBeCloseTo(169 + 2.5 * 48.5, 0);
   });
 });
 
@@ -190,6 +210,10 @@ test('what was billed before a day was over is not all of that day', async () =>
   await world.counted();
   const [spend] = await world.watch.spends();
   expect(spend && spentOn(spend, '2026-11-28', '2026-11-29')).toMatchObject({ source: 'told' });
+  world.charges.set('2026-11-28', [{ amount: 60, metadata: { endpoint_id: 31 } }]);
+  await world.clock.advance(7 * HOUR);
+  const [late] = await world.watch.spends();
+  expect(late?.billed.get('2026-11-28')?.total).toBe(60);
 });
 
 test('a permission that is missing is named once, asked for again after an hour, and costs nothing else', async () => {
@@ -197,18 +221,25 @@ test('a permission that is missing is named once, asked for again after an hour,
   world.told = () => {
     throw new Error('not permitted');
   };
+  world.nothing = world.told as () => never;
   world.see(NOON - HOUR, NOON, ESTIMATED);
   await world.begin();
   await world.counted();
-  expect(world.watch.view().unanswered).toMatchObject([{ permission: 'user_read', isMissing: true }]);
+  const lacking = ['user_read', 'billing_read'].map((permission) => ({ permission, isMissing: true }));
+  expect(world.watch.view().unanswered).toMatchObject(lacking);
   expect(world.today()?.source).toBe('estimated');
   await world.clock.advance(50 * MINUTE);
   expect(world.asked).toBe(1);
   world.told = () => new Map([[31, 4]]);
+  world.nothing = () => [];
   await world.clock.advance(10 * MINUTE);
   expect(world.watch.view().unanswered).toEqual([]);
   expect(world.watch.toldFor(31)).toBe(4);
-  expect(world.unanswered).toEqual(['user_read']);
+  expect(world.unanswered).toEqual(['user_read', 'billing_read']);
+  await world.watch.stop();
+  const { asked } = world;
+  await world.clock.advance(HOUR);
+  expect(world.asked).toBe(asked);
 });
 
 describe('orphans', () => {
@@ -239,5 +270,12 @@ describe('orphans', () => {
     world.watch.saw([{ id: 501 }], []);
     expect(world.watch.view().orphans?.instances).toBe(0);
     expect(world.watch.ledger.former).toEqual([]);
+    // A list of before says nothing of one that has gone since.
+    world.listedAtMs = NOON;
+    world.watch.saw([], [503]);
+    world.watch.saw([], []);
+    expect(world.watch.ledger.former).toHaveLength(1);
+    await world.counted();
+    expect(world.watch.view().month).toBeUndefined();
   });
 });

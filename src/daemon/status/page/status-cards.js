@@ -24,14 +24,29 @@ import { deploymentTone, endpointGroupTone, isImminent } from './status-summary.
 
 const ANSWERED = new Set(['accepted', 'superseded']);
 
-export function drawDeployments(deployments) {
-  cards(byId('deployments'), deployments, {
-    key: (deployment) => deployment.deployment_id,
-    label: (deployment) => `Deployment ${deploymentName(deployment)}`,
+export function drawDeployments({ deployments, missing_deployments: missing }) {
+  const missingOnes = missing.map(({ deployment, reason }) => ({
+    state: 'missing',
+    name: deployment,
+    reason,
+  }));
+  cards(byId('deployments'), [...deployments, ...missingOnes], {
+    key: ({ name, deployment_id: id }) => name ?? id,
+    label: (deployment) => `Deployment ${deployment.name ?? deploymentName(deployment)}`,
     tone: deploymentTone,
-    draw: deploymentCard,
+    draw: (deployment) => (deployment.name === undefined ? deploymentCard : missingCard)(deployment),
     none: 'None configured (PILOTLIGHT_DEPLOYMENTS).',
   });
+}
+
+function missingCard(deployment) {
+  const { name, reason, state } = deployment;
+  const why = element(
+    'p',
+    { class: `note ${deploymentTone(deployment)}` },
+    reason ?? 'The service was not asked yet.',
+  );
+  return [heading(printable(`Deployment ${name}`), deploymentTone(deployment), state), why];
 }
 
 function deploymentCard(deployment) {

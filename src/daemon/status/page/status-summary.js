@@ -26,7 +26,8 @@ function rounded(value) {
   return Number(value.toPrecision(2));
 }
 
-export function deploymentTone({ state }) {
+export function deploymentTone({ state, reason }) {
+  if (state === 'missing') return reason === null ? 'warn' : 'bad';
   return TROUBLED.has(state) ? 'bad' : UNEASY.has(state) ? 'warn' : 'good';
 }
 
@@ -43,6 +44,7 @@ export function isImminent(window, now) {
 function allTroubles(status, now) {
   const found = [
     ...deploymentTroubles(status),
+    ...missingTroubles(status),
     ...(status.app ? appTroubles(status.app) : []),
     ...configTroubles(status),
     ...serviceTroubles(status),
@@ -60,6 +62,14 @@ function deploymentTroubles({ deployments }) {
     const { state, last_error: error } = deployment;
     const why = error && state !== 'withheld' ? `: ${error}` : '';
     return [[tone, `Deployment ${deploymentName(deployment)} is ${state}${why}${MEANWHILE[state] ?? ''}`]];
+  });
+}
+
+function missingTroubles({ missing_deployments: missing }) {
+  return missing.map(({ deployment, reason }) => {
+    const tone = deploymentTone({ state: 'missing', reason });
+    const why = reason ?? 'the service was not asked yet';
+    return [tone, printable(`Deployment ${deployment} gets no heartbeat: ${why}`)];
   });
 }
 
@@ -145,22 +155,22 @@ function isAtRisk({ state, expires_at: expires, ttl_seconds: ttl }, now) {
   return state === 'urgent' || (expires !== null && expires - now < RISK * ttl);
 }
 
-function keptInWords(deployments, now) {
+function keptInWords({ deployments, missing_deployments: missing }, now) {
   // The list has the successor of a replaced deployment.
   const kept = deployments.filter(({ state }) => state !== 'replaced');
   const alive = kept.filter((deployment) => isAlive(deployment, now));
   const risky = alive.filter((deployment) => isAtRisk(deployment, now)).length;
-  const all = ALL_ALIVE[kept.length] ?? `All ${kept.length} deployments are alive`;
-  const words =
-    alive.length === kept.length ? all : `${alive.length} of ${plural(kept.length, 'deployment')} alive`;
+  const count = kept.length + missing.length;
+  const all = ALL_ALIVE[count] ?? `All ${count} deployments are alive`;
+  const words = alive.length === count ? all : `${alive.length} of ${plural(count, 'deployment')} alive`;
   if (risky === 0) return words;
-  return risky === 1 && kept.length === 1 ? `${words}, but at risk` : `${words}, ${risky} at risk`;
+  return risky === 1 && count === 1 ? `${words}, but at risk` : `${words}, ${risky} at risk`;
 }
 
 export function summaryOf(status, now) {
   const list = allTroubles(status, now);
   const tone = list[0]?.[0] ?? 'good';
-  const kept = keptInWords(status.deployments, now);
+  const kept = keptInWords(status, now);
   const rest = list.length === 0 ? 'all is well' : `${plural(list.length, 'thing')} to look at`;
   const leaving = status.state === 'running' ? '' : ` (${status.state})`;
   return { tone, sentence: `${kept}, ${rest}${leaving}.`, troubles: list.map(([, text]) => text) };

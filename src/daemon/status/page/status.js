@@ -45,7 +45,7 @@ function drawAll() {
   byId('process').textContent =
     `${status.service.base_url} · version ${status.version} · up ${seconds(now() - status.started_at)}` +
     (restarts > 0 ? `, after ${plural(restarts, 'restart')}` : '');
-  drawDeployments(status.deployments);
+  drawDeployments(status);
   drawFleet(status);
   drawLogs(status);
   drawSinks(status);

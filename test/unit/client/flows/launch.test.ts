@@ -111,6 +111,7 @@ describe('an offer', () => {
   test('that a gateway answers with 504 may have been rented, which is said', async () => {
     const { error } = await launch(service({ PUT: [answer(504, '<html>gateway timeout</html>')] }));
     expect(error).toMatchObject({ code: 'instance_left_behind', offerId: 1, cause: { status: 504 } });
+    expect(String(error)).toMatch(/: instances.destroy: offer 1 may have been rented: its answer was lost$/);
   });
 
   test('whose answer is lost ends the launch, which says that something may be left', async () => {
@@ -274,7 +275,7 @@ describe('a start script', () => {
   test('that is too long even so is refused with both lengths', () => {
     const noise = randomBytes(6_000).toString('base64');
     expect(() => fitOnstart(noise)).toThrow(RequestError);
-    expect(() => fitOnstart(noise)).toThrow(/at most 4048 characters; this one has 8000, and \d+ compressed/);
+    expect(() => fitOnstart(noise)).toThrow(/onstart: at most 4048 .* one has 8000, and \d+ compressed/);
   });
 
   test('prints packed whatever it prints', () => {

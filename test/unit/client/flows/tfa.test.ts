@@ -1,5 +1,5 @@
 /** The fields that go with each proof, over a transport that answers as a test says. */
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { createClient } from '../../../../src/client/client.ts';
 import { RequestError } from '../../../../src/client/errors.ts';
 import {
@@ -49,7 +49,10 @@ async function run(
     return answer(typeof said === 'object' && said !== null && 'error' in said ? 400 : 200, said);
   });
   const client = createClient({ baseUrl: 'http://a.test', apiKey: 'key', transport });
+  const { signal } = new AbortController();
+  const listeners = vi.spyOn(signal, 'addEventListener');
   const outcome = await flow(client, {
+    signal,
     askCode: ({ resend: _resend, ...prompt }) => {
       prompts.push(prompt);
       return Promise.resolve('123456');
@@ -59,6 +62,8 @@ async function run(
     (value) => ({ value, error: undefined }),
     (error: unknown) => ({ value: undefined, error }),
   );
+  // An abort ends each of the calls.
+  expect(listeners).toHaveBeenCalledTimes(transport.asked.length);
   const calls = transport.calls.map((call) => call.replace('/api/v0/tfa/', ''));
   return { ...outcome, prompts, sent: transport.sent, calls };
 }

@@ -51,6 +51,18 @@ test('says that the app is not well, and what follows from it', () => {
   });
 });
 
+test.each([
+  ['no deployment has this name', 'bad', 'no deployment has this name'],
+  [null, 'warn', 'the service was not asked yet'],
+])('says that a name has no deployment: %s', (reason, tone, why) => {
+  const missing_deployments = [{ deployment: 'square', reason }];
+  const said = { tone, troubles: [`Deployment square gets no heartbeat: ${why}`] };
+  const alone = judge({ missing_deployments });
+  expect(alone).toMatchObject({ ...said, sentence: '0 of 1 deployment alive, 1 thing to look at.' });
+  const both = judge({ missing_deployments, deployments: [deployment('healthy')] });
+  expect(both).toMatchObject({ ...said, sentence: '1 of 2 deployments alive, 1 thing to look at.' });
+});
+
 test('says of a sink that fails how much waits for it', () => {
   const dropped_lines = { overflow: 0, corruption: 0, rejected: 0 };
   const sink = { sink: 'otlp', delivered_lines: 5, dropped_lines, lag_lines: 20, last_error: null };

@@ -29,7 +29,7 @@ describe('labels', () => {
       chat(35),
       chat(31),
       { id: 7 },
-      { id: 8, endpoint_name: '' },
+      { id: 8, endpoint_name: ' ' },
       { id: 9, endpoint_name: null },
     ];
     expect(labels(after(list))).toEqual({ 31: 'chat', 35: 'chat#2', 7: '#7', 8: '#8', 9: '#9' });
@@ -160,7 +160,7 @@ describe('rules', () => {
     expect(rules({ endpoint_name: 'chat', target_util: 0.99, cold_mult: null, user_id: 1 })).toEqual([
       'target-util-no-headroom',
     ]);
-    expect(rules({})).toEqual([]);
+    expect([...rules({}), ...rules({ endpoint_name: '', max_workers: '' })]).toEqual([]);
   });
 
   test('know what was measured of the workers', () => {

@@ -40,6 +40,8 @@ test('what an endpoint is asked, can do, and costs', () => {
     },
     workers: { idle: 2, loading: 1, stopped: 1 },
   });
+  const { measures } = measure({ workers, unreadable: 0 }, { prices: new Map(prices) }, AT, 'in flight');
+  expect(measures).toMatchObject({ load: null, load_average: null, load_in_flight: 30.001 });
 });
 
 test('an endpoint without workers is asked nothing and costs nothing, which is known', () => {

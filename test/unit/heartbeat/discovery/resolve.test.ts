@@ -146,6 +146,8 @@ describe('a name', () => {
   test('that matches nothing is said, once there is a list', () => {
     expect(findings('name:square/green', undefined)).toEqual([]);
     expect(findings('name:square/green', rows)).toEqual([{ type: 'unmatched', label: 'name:square/green' }]);
+    for (const known of [undefined, rows])
+      expect(resolved('name:square/green,name:none,9', known).missing).toEqual(['square/green', 'none']);
   });
 
   test('gives its TTL to all of them, and the shortest that is given rules', () => {

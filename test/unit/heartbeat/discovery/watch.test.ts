@@ -373,6 +373,21 @@ describe('where there is no list', () => {
   });
 });
 
+test.each<[Answer | undefined, string | undefined]>([
+  [undefined, undefined],
+  [[], 'no deployment has this name'],
+  [status(401), FAILURE_WORDS.unauthorized],
+  [status(404), 'the service has no list of deployments; use its id'],
+])('of a name without a deployment it knows why: %#', async (answer, why) => {
+  const scene = new Scene([byName('square')], { list: () => answer ?? 'hang' });
+  await scene.time.pass(SECOND);
+  const reason = why === undefined ? undefined : expect.stringContaining(why);
+  expect(scene.watch.missing()).toEqual([{ name: 'square', reason }]);
+  scene.list = () => [{ id: 1, name: 'square' }];
+  await scene.time.pass(60 * MINUTE);
+  expect(scene.watch.missing()).toEqual([]);
+});
+
 test('a name without a deployment is reported once a minute', async () => {
   const scene = new Scene([byName('square')], { list: () => [] });
   await scene.time.pass(3.9 * MINUTE);

@@ -23,6 +23,7 @@ function reporting(ids: readonly number[] = []) {
     lastTickAt: () => 0,
     openConnections: () => 3,
     avoidedAddresses: () => [],
+    missingDeployments: () => [],
     app: () => undefined,
   };
   const vitals = { read: () => ({ residentBytes: 4e7, cpuSeconds: 2, lagMs: 3 }) };

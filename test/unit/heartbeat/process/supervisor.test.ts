@@ -25,6 +25,7 @@ class Scene {
       lastTickAt: () => Date.now(),
       openConnections: () => 0,
       avoidedAddresses: () => [],
+      missingDeployments: () => [],
       app: () => undefined,
     }),
     { read: () => ({ residentBytes: 0, cpuSeconds: 0, lagMs: 0 }) },

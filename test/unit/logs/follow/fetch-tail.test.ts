@@ -3,6 +3,7 @@ import { expect, test, vi } from 'vitest';
 import { createClient } from '../../../../src/client/client.ts';
 import type { Exchange } from '../../../../src/client/transport/transport.ts';
 import { createTailFetcher } from '../../../../src/logs/follow/pipeline.ts';
+import type { LogSource } from '../../../../src/logs/record.ts';
 import type { WireResponse } from '../../../../src/wire/response.ts';
 import { answer, AnsweringTransport, never } from '../../../support/answering-transport.ts';
 
@@ -10,18 +11,18 @@ const broken = (code: string) => Object.assign(new Error('broken'), { code });
 
 type Given = WireResponse | Error | ((exchange: Exchange) => Promise<WireResponse>);
 
-async function polled(given: Given) {
+async function polled(given: Given, kind: LogSource['kind'] = 'workergroup') {
   const transport = new AnsweringTransport(given);
   const client = createClient({ baseUrl: 'http://a.test', apiKey: 'key', transport });
   const { signal } = new AbortController();
   const said = await createTailFetcher(client)({
-    source: { kind: 'workergroup', id: 7 },
+    source: kind === 'workergroup' ? { kind, id: 7 } : { kind, id: 7, name: 'chat' },
     tail: 200,
     everyMs: 1_000,
     signal,
   });
   // When to ask again is the follower's decision.
-  expect(transport.asked).toHaveLength(1);
+  expect(transport.calls).toEqual([expect.stringContaining(`/get_${kind}_logs`)]);
   return said;
 }
 
@@ -34,6 +35,8 @@ test.each([
   expect(kind).toBe('error');
   expect('retryAfterMs' in said ? said.retryAfterMs : undefined).toBe(retryAfterMs);
 });
+
+test('the log of an endpoint is asked for as its own', () => polled(answer(200, 'line\n'), 'endpoint'));
 
 test.each([
   ['an answer that is larger than what is taken', broken('ERR_BODY_TOO_LARGE'), 'surely'],

@@ -144,6 +144,13 @@ describe('the log pipeline', () => {
     expect(events[0]).toMatchObject({ retryInMs });
   });
 
+  test('of a group that the service does not know yet says nothing', async () => {
+    const fetchTail = () => Promise.resolve({ kind: 'error', reason: 'unknown', notFound: true } as const);
+    const { events, pipeline } = start({ fetchTail });
+    await settled();
+    expect([events, pipeline.view().logs[0]?.state]).toEqual([[], 'starting']);
+  });
+
   test('takes nothing that it cannot store, and takes it when it can', async () => {
     const spool = memorySpool(['stdout']);
     const append = spool.append.bind(spool);
@@ -167,6 +174,7 @@ describe('the log pipeline', () => {
     pipeline.add(NINE);
     pipeline.add(NINE);
     await clock.advance(2_000);
+    await pipeline.remove(NINE);
     await pipeline.remove(NINE);
     log.writeLines(numbered(2, 4));
     await clock.advance(60_000);
@@ -215,18 +223,24 @@ describe('the log pipeline', () => {
   });
 
   test('tells what it does, for metrics and for a person', async () => {
-    const { log, clock, events, pipeline } = start({ lines: 30 });
+    let older: TailAnswer | undefined;
+    const { log, clock, events, pipeline } = start({ lines: 30, fetchTail: async () => older });
     await clock.advance(60_000);
     for (let second = 0; second < 300; second++) {
       log.writeLines(['größer', 'b']);
       await clock.advance(1_000);
     }
+    older = { kind: 'text', text: 'line 0\n' };
+    await clock.advance(5_000);
+    older = undefined;
     await clock.advance(2_000);
     log.reset();
     log.writeLines(['anew']);
     await clock.advance(3_000);
+    const of = (kind: LogEvent['kind']) => events.filter((event) => event.kind === kind);
     const [group] = pipeline.view().logs;
     expect(group).toMatchObject({ source: SEVEN, state: 'following', epoch: 2, seq: 632, lines: 631 });
+    expect([group?.staleAnswers, of('stale answer').length]).toEqual([5, 5]);
     expect(group?.gaps).toEqual({ overrun: 0, reset: 1, ambiguous: 0, handover: 0 });
     expect(group?.lastLines).toHaveLength(20);
     expect(group?.lastLines.at(-1)).toBe('anew');
@@ -234,20 +248,28 @@ describe('the log pipeline', () => {
     expect(group?.lastLineAt).toBeGreaterThan(clock.now() - 4_000);
     expect(pipeline.view().sinks).toEqual([{ name: 'stdout', lag: 0 }]);
 
-    const of = (kind: LogEvent['kind']) => events.filter((event) => event.kind === kind);
     const sum = (kind: LogEvent['kind'], field: string) =>
       of(kind).reduce((total, event) => total + Number(Reflect.get(event, field)), 0);
     expect([sum('lines', 'lines'), sum('delivered', 'records'), of('gap').length]).toEqual([631, 632, 1]);
     expect(sum('lines', 'bytes')).toBe(Buffer.byteLength(numbered(30).join('')) + 300 * 9 + 4);
     expect(of('polled').length).toBeGreaterThan(100);
+    expect(of('lines')).not.toContainEqual(expect.objectContaining({ lines: 0 }));
   });
 });
 
-test('a loss of unknown size is a gap, and counts as unknown, not as nothing', async () => {
-  const spool = Object.defineProperty(memorySpool(['stdout']), 'epochAfterLoss', { value: 900 });
+test.each([
+  ['of unknown size counts as unknown, not as nothing', 'reset', null, 0, 1],
+  ['of known size counts', 'reset', 5, 5, 0],
+  ['that another replica has taken is none', 'handover', 5, 0, 0],
+] as const)('a loss %s, and is a gap', async (_, reason, lost_estimate, lostEstimate, unknownGaps) => {
+  const spool = memorySpool(['stdout']);
+  spool.beginning = () => ({ epoch: 900, mark: { reason, lost_min: 0, lost_estimate } });
   const { clock, events, pipeline } = start({ lines: 3, spool });
   await clock.advance(1_000);
   const [group] = pipeline.view().logs;
-  expect(group).toMatchObject({ gaps: { reset: 1 }, unknownGaps: 1, lostEstimate: 0 });
-  expect(events.find(({ kind }) => kind === 'gap')).toMatchObject({ lostMin: 0, lostEstimate: null });
+  expect(group).toMatchObject({ gaps: { [reason]: 1 }, unknownGaps, lostEstimate });
+  expect(events.find(({ kind }) => kind === 'gap')).toMatchObject({
+    lostMin: 0,
+    lostEstimate: lost_estimate,
+  });
 });

@@ -47,6 +47,13 @@ describe('levels', () => {
     expect(polls.state.progress.epoch).toBe(3);
   });
 
+  test('are stored if one of them changes', () => {
+    const polls = new LogPolls();
+    polls.poll(() => levels({ info0: text('a'), debug: text('p') }));
+    polls.poll(() => levels({ info0: `${text('a')}b`, debug: text('p') }));
+    expect(polls.stored?.streams['info0']?.pending?.text).toBe('b');
+  });
+
   test('one that is older does not hold up the others', () => {
     const polls = new LogPolls();
     polls.poll(() => levels({ info0: text('a', 'b', 'c'), debug: text('p') }));
@@ -63,6 +70,7 @@ describe('numbers and times', () => {
     const polls = new LogPolls();
     polls.poll(() => ({ kind: 'text', text: text('a', 'b') }));
     polls.poll(() => ({ kind: 'text', text: text('p') }));
+    expect(polls.stored?.streams['']?.window.from).toBe(2);
     const later = new LogPolls({ progress: polls.stored });
     later.now = polls.now;
     later.poll(() => ({ kind: 'text', text: text('p', 'q') }));

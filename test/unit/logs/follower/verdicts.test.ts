@@ -1,6 +1,7 @@
 /** What a view is to the known lines: the verdicts, as pictures (test/support/log-pictures.ts). */
 import { describe, expect, test } from 'vitest';
 import { FORGOTTEN } from '../../../../src/logs/follower/group.ts';
+import { linesOf } from '../../../support/log-polls.ts';
 import { Pictured } from '../../../support/log-pictures.ts';
 
 function expectPicture(picture: string, pictured = new Pictured()): Pictured {
@@ -21,7 +22,11 @@ describe('a view that continues the known lines', () => {
     ],
     ['may repeat lines of before', 'whole a b c → a b c \n whole a b c a b c → a b c'],
     ['may be of one line that repeats', 'whole a a a → a a a \n whole a a a a a → a a'],
-    ['may have blank lines', 'whole a b → a b \n whole a b c → c'],
+    ['may lack the last known line', 'whole a b c d → a b c d \n whole a b c e → e'],
+    [
+      'is asked for more if it may join them in several places',
+      'whole a b c d a b c d a b c d → a b c d a b c d a b c d \n full d a b c d a b c d → more',
+    ],
     ['may begin with an empty log', 'whole → - \n whole a b → a b'],
   ])('%s', (_name, picture) => void expectPicture(picture));
 });
@@ -44,6 +49,7 @@ describe('late lines', () => {
 describe('an older view', () => {
   test.each([
     ['is held, and asked again', 'whole a b c d → a b c d \n whole a b → held \n whole a b c d e → e'],
+    ['is not another log before backends lag no more', 'whole a b c → a b c \n +11 whole a b → held'],
     [
       'may end within a view that is full',
       'whole a b c d e f g → a b c d e f g \n full b c d e → held \n full d e f g h → h',
@@ -123,12 +129,8 @@ describe('a whole view that does not fit', () => {
 });
 
 describe('a full view that does not fit', () => {
-  test('is asked for more, and what it shows is taken when there is no more to ask for', () => {
-    const pictured = expectPicture('whole a b c → a b c \n full p q r → more');
-    pictured.answer('p\nq\nr\n', 5_000_000);
-    // A question of 8 MB is the widest.
-    const { records } = pictured.answer('p\nq\nr\n', 4, 0);
-    expect(records).toEqual([]);
+  test('is asked for more', () => {
+    expectPicture('whole a b c → a b c \n full p q r → more');
   });
 
   /** Of 8 MB. */
@@ -151,9 +153,17 @@ describe('a full view that does not fit', () => {
     expect(records).toHaveLength(1 + burst.length);
   });
 
+  const lines = (from: number, to: number) =>
+    Array.from({ length: to - from }, (_, line) => `line ${from + line}\n`).join('');
+
+  test('is paired at the end of many known lines', () => {
+    const pictured = new Pictured();
+    pictured.answer(lines(0, 2_000));
+    const { records } = pictured.answer(`${lines(1_970, 1_995)}late\n${lines(1_995, 2_001)}`, 32);
+    expect(linesOf(records)).toEqual(['late', 'line 2000']);
+  });
+
   test('of a service that caps its answers is an overrun, and no log that began again', () => {
-    const lines = (from: number, to: number) =>
-      Array.from({ length: to - from }, (_, line) => `line ${from + line}\n`).join('');
     const pictured = new Pictured();
     pictured.answer(lines(0, 1_000));
     // The oldest lines are gone, and less came than was asked for.
@@ -162,11 +172,10 @@ describe('a full view that does not fit', () => {
     expect(pictured.state.progress.epoch).toBe(1);
   });
 
-  test('of a service whose cap was never seen is an overrun too', () => {
-    const pictured = new Pictured();
-    pictured.answer('a\nb\n');
-    const text = Array.from({ length: 10_000 }, (_, line) => `line ${line}\n`).join('');
-    expect(pictured.answer(text).records[0]).toMatchObject({ gap: { reason: 'overrun' } });
+  test.each([undefined, 3])('of a service whose cap was never seen is an overrun too: %s', (tail) => {
+    const pictured = new Pictured({ start: 'end' });
+    pictured.answer('a\nb\n', tail);
+    expect(pictured.answer(lines(0, 10_000)).records[0]).toMatchObject({ gap: { reason: 'overrun' } });
   });
 });
 
@@ -192,10 +201,6 @@ describe('lines that cannot be told apart', () => {
 });
 
 describe('the first sight', () => {
-  test('of a log that is all there is delivered', () => {
-    expectPicture('whole a b c → a b c');
-  });
-
   test('of a full view is asked for more; from the end on nothing is delivered', () => {
     expectPicture('full a b c → more');
     expectPicture('full a b c d → - \n full b c d e → e', new Pictured({ start: 'end' }));

@@ -246,6 +246,8 @@ describe('the file sink', () => {
     writeFileSync(`${path}.1`, randomBytes(2_000_000));
     const sink = open(path);
     await write(sink, 1);
+    const modeOf = (name: string) => statSync(name, { throwIfNoEntry: false })?.mode ?? 0;
+    await expect.poll(() => modeOf(`${path}.1.gz.partial`) & 0o777, { interval: 1 }).toBe(0o600);
     const closed = sink.close();
     expect(closed).toBeInstanceOf(Promise);
     await closed;

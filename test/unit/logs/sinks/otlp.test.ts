@@ -118,6 +118,12 @@ describe('a batch that is refused', () => {
     expect(sizes()).toEqual(pieces);
   });
 
+  test('in part has its bad records dropped, also more than sixteen, if others are taken between them', async () => {
+    refuse(...numbers(1, 20).map((index) => 2 * index));
+    expect(await write(1, 40)).toMatchObject({ rejected: 20 });
+    expect(sizes()).not.toContain(0);
+  });
+
   test('and comes again goes on where it was, and asks first about what was refused', async () => {
     const batch = batchOf(recordsFrom(1, 4));
     refuse(1);
@@ -204,6 +210,14 @@ describe('an answer by its status', () => {
   test('says how long to wait for it, where it does', () => {
     const asks = { ...answer(429), headers: { 'retry-after': '7' } };
     expect([busy(asks).retryAfterMs, busy(answer(429)).retryAfterMs]).toEqual([7_000, undefined]);
+  });
+
+  test.each([
+    ['text/html', 'Log in', false],
+    ['text/html', '', true],
+    ['text/plain', 'Log in', true],
+  ])('200 of %s with %j is a receiver’s: %s', (type, body, isTaken) => {
+    expect(isAccepted(answer(200, type, body))).toBe(isTaken);
   });
 
   test.each(['null', '{', ''])('200 is taken, though nobody can read %j', (body) => {

@@ -187,6 +187,8 @@ describe('a file', () => {
     wait();
     expect([spool.take('stdout'), spool.durable]).toEqual([undefined, false]);
     other.spool.close();
+    // It looks every few seconds.
+    expect([spool.take('stdout'), spool.durable]).toEqual([undefined, false]);
     wait();
     expect([spool.take('stdout'), spool.durable]).toEqual([undefined, true]);
     expect(spool.progress(SOURCE)).toMatchObject({ seq: 2 });
@@ -307,8 +309,12 @@ describe('a file', () => {
     folder,
   }) => {
     const directory = join(folder, 'state');
-    const { spool, append, drain, wait } = await openSpool(directory);
-    append(recordsFrom(1, 5), inEpoch(NOW + 10_000, 5));
+    const before = await openSpool(directory);
+    before.append(recordsFrom(1, 5), inEpoch(NOW + 10_000, 5));
+    expect(before.drain()).toHaveLength(5);
+    before.spool.close();
+    const { spool, append, drain, wait, kinds } = await openSpool(directory);
+    expect(spool.progress(SOURCE)?.epoch).toBe(NOW + 10_000);
     rmSync(directory, { recursive: true });
     writeFileSync(directory, 'hi');
     wait();
@@ -317,5 +323,7 @@ describe('a file', () => {
     rmSync(directory);
     wait();
     expect([drain(), spool.durable]).toEqual([[6, 7], true]);
+    // Nothing waited there.
+    expect(kinds()).toEqual(['spool in memory', 'spool on disk again']);
   });
 });

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect } from 'vitest';
 import { EMPTY_STREAM, MOST_KNOWN } from '../../../../src/logs/follower/stream.ts';
-import { BATCH_RECORDS } from '../../../../src/logs/spool/spool-database.ts';
+import { BATCH_BYTES, BATCH_RECORDS } from '../../../../src/logs/spool/spool-database.ts';
 import * as fc from '../../../support/fast-check.ts';
 import { test } from '../../../support/log-folder.ts';
 import { LogPolls, linesOf, mergedView } from '../../../support/log-polls.ts';
@@ -93,6 +93,7 @@ describe.each([
       for (let batch = spool.take('stdout'); batch !== undefined; batch = spool.take('stdout')) {
         expect(batch.bytes.toString()).toBe(batch.records.map((one) => `${JSON.stringify(one)}\n`).join(''));
         expect(batch.count).toBe(batch.records.length);
+        if (batch.count > 1) expect(batch.bytes.length).toBeLessThan(BATCH_BYTES * 1.01);
         sizes.push(batch.count);
         spool.acknowledge('stdout');
       }
@@ -209,14 +210,22 @@ describe('a spool on disk, opened again', () => {
   }) => {
     const { spool } = await openSpool(folder);
     const lines = Array.from({ length: MOST_KNOWN + 100 }, (_, index) => `line ${index}`);
-    const at = (from: number) => progressAt(from, lines.slice(from, from + MOST_KNOWN), from);
+    // It grows, and then it slides.
+    const at = (end: number) => {
+      const from = Math.max(0, end - MOST_KNOWN);
+      return progressAt(end, lines.slice(from, end), from);
+    };
     const written = (): number => statSync(join(folder, 'spool.sqlite-wal')).size;
-    spool.append(SOURCE, [], at(0));
+    const [first, last] = [MOST_KNOWN - 100, MOST_KNOWN + 100];
+    spool.append(SOURCE, [], at(first));
     const before = written();
-    for (let from = 1; from <= 100; from++) spool.append(SOURCE, [], at(from));
+    for (let end = first + 1; end <= last; end++) spool.append(SOURCE, [], at(end));
     // A few pages of 4 KiB, of what takes 160 KB as a whole.
-    expect((written() - before) / 100).toBeLessThan(30_000);
-    expect(spool.progress(SOURCE)).toEqual(at(100));
+    expect((written() - before) / 200).toBeLessThan(30_000);
+    expect(spool.progress(SOURCE)).toEqual(at(last));
+    spool.close();
+    using db = new DatabaseSync(join(folder, 'spool.sqlite'));
+    expect(Number(db.prepare('SELECT count(*) AS rows FROM window').get()?.['rows'])).toBeLessThan(50);
   });
 
   test('forgets a sink that is no longer configured, and gives a new one what is there', async ({
