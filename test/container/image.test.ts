@@ -65,14 +65,24 @@ describeWith(
       'public',
     ]);
     expect(emulator.container.getName()).not.toBe('');
-    const printed = commandsOf(textOf('README.md')).find((command) => command.startsWith('docker run')) ?? '';
-    // As printed, but for the service, the image's name, and the network, which `start` explains.
-    const command = printed
-      .replace('https://console.vast.ai', 'http://127.0.0.1:18081')
-      .replace(/ pilotlight$/, ` ${IMAGE}`)
-      .replace('--publish 127.0.0.1:9847:9847', '--network host');
-    const env = { ...process.env, PILOTLIGHT_API_KEY: 'emulator-key' };
-    const { status, stdout, stderr } = spawnSync('sh', ['-c', command], { encoding: 'utf8', env });
+    const env = {
+      ...process.env,
+      PILOTLIGHT_API_KEY: 'emulator-key',
+      PILOTLIGHT_BASE_URL: 'http://127.0.0.1:18081',
+      PILOTLIGHT_DEPLOYMENTS: 'name:square',
+    };
+    // As printed, except for the image's name, and the network, which `start` explains.
+    const [check = '', run = '', showStatus = ''] = commandsOf(textOf('README.md'))
+      .filter((command) => /^docker (?:run|exec) /.test(command))
+      .map((command) =>
+        command
+          .replace('--publish 127.0.0.1:9847:9847 ', '')
+          .replace(/^(docker run .*) pilotlight(?= check|$)/, `$1 --network host ${IMAGE}`),
+      );
+    const shell = (command: string) => spawnSync('sh', ['-c', command], { encoding: 'utf8', env });
+    const checked = shell(check);
+    expect(checked.stdout, checked.stderr).toContain('fine: deployment name:square: ');
+    const { status, stdout, stderr } = shell(run);
     expect(status, stderr).toBe(0);
     try {
       await until(async () => {
@@ -82,6 +92,7 @@ describeWith(
         );
         return seen?.deployments[0]?.state === 'healthy';
       });
+      expect(shell(showStatus).stdout).toMatch(/deployment square \(\d+\): healthy/);
     } finally {
       spawnSync('docker', ['rm', '--force', stdout.trim()]);
     }

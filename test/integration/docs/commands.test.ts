@@ -21,6 +21,7 @@ const ELSEWHERE: readonly (readonly [begins: string, why: string])[] = [
   ['pilotlight emulator', 'runs until it is stopped: test/integration/cli/process.test.ts'],
   ['docker build', 'test/container/image.test.ts'],
   ['docker run', 'test/container/image.test.ts'],
+  ['docker exec', 'test/container/image.test.ts'],
   ['cd deploy/compose && docker compose up', 'test/container/compose.test.ts'],
   ['kubectl create', 'needs a cluster'],
   ['helm install', 'needs a cluster; helm template makes the same: test/unit/deploy/helm.test.ts'],

@@ -29,7 +29,7 @@ function problemOf(command: string): string | undefined {
   if (name === 'npx')
     return words[0] === 'vitest' ? problemOfTests(words.slice(2)) : problemOfNode(words.slice(1));
   const [verb = '', ...rest] = words.filter((word) => word !== '-s');
-  if (['install', 'ci', 'audit'].includes(verb)) return undefined;
+  if (['install', 'ci', 'pack', 'audit'].includes(verb)) return undefined;
   const [script = '', ...further] = verb === 'run' ? rest : [verb, ...rest];
   if (!Object.hasOwn(scripts, script)) return `no script ${script}`;
   const given = further.filter((word) => word !== '--');
