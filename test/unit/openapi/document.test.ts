@@ -30,12 +30,6 @@ async function problemsOf(document: OpenApiDocument): Promise<string[]> {
 
 const document = openApiDocument();
 
-/** With no other paths than those of deployments: a document that is validated soon. */
-function ofDeployments(whole: OpenApiDocument): OpenApiDocument {
-  const paths = Object.entries(whole.paths).filter(([path]) => path.startsWith('/api/v0/deployment'));
-  return { ...whole, paths: Object.fromEntries(paths) };
-}
-
 function operations(): [string, string, OperationObject][] {
   return Object.entries(document.paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]): [string, string, OperationObject] => [
@@ -49,13 +43,16 @@ function operations(): [string, string, OperationObject][] {
 describe('the OpenAPI document', () => {
   test('is valid, and so are all its examples', async () => {
     expect(await problemsOf(document)).toEqual([]);
-    const elsewhere = openApiDocument({ baseUrl: 'https://a.example/', serverlessUrl: 'https://b.example' });
-    expect({ ...elsewhere, servers: document.servers }).toEqual(document);
-    expect(await problemsOf(ofDeployments(elsewhere))).toEqual([]);
+    expect(
+      await problemsOf(
+        openApiDocument({ baseUrl: 'https://a.example/', serverlessUrl: 'https://b.example' }),
+      ),
+    ).toEqual([]);
   });
 
   test('would not pass with an example that breaks its schema, or a reference to nothing', async () => {
-    const text = JSON.stringify(ofDeployments(document));
+    const paths = Object.entries(document.paths).filter(([path]) => path.startsWith('/api/v0/deployment'));
+    const text = JSON.stringify({ ...document, paths: Object.fromEntries(paths) });
     const broken = (from: string, to: string): OpenApiDocument =>
       JSON.parse(text.replace(from, to)) as OpenApiDocument;
     expect(await problemsOf(broken('"deployment_id":42', '"deployment_id":"42"'))).not.toEqual([]);
