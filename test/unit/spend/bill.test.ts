@@ -56,12 +56,11 @@ describe('the forecast', () => {
     const totals = days(28, (ago, weekday) => (ago === 0 ? 4 : weekday === 0 ? 100 : 10));
     const month = forecast(totals, NOW);
     // What is left of today, a Sunday and a Monday.
-    const soFar = 27 * 10 + 3 * 90 + 90 - 10 + 4;
     expect(month).toMatchObject({ days: 27 });
     expect(month?.soFar).toBe(
       totals.filter(({ day }) => day >= '2026-11-01').reduce((sum, { total }) => sum + total, 0),
     );
-    expect(month?.expected).toBeCloseTo((month?.soFar ?? soFar) + 6 + 100 + 10, 9);
+    expect(month?.expected).toBeCloseTo((month?.soFar ?? NaN) + 6 + 100 + 10, 9);
     expect(month?.range?.low).toBeCloseTo(month?.expected ?? 0, 9);
   });
 

@@ -27,10 +27,12 @@ describe('a view that continues the known lines', () => {
 
 describe('late lines', () => {
   test.each([
-    ['between known ones are new', 'whole a b c d → a b c d \n whole a X b c d → X'],
     ['come with new ones', 'whole a b c d → a b c d \n whole a b X c d e → X e'],
     ['in a view that does not reach the top', 'whole a b c d e f → a b c d e f \n full c d X e f g → X g'],
-    ['are known from then on', 'whole a b c d → a b c d \n whole a X b c d → X \n whole a X b c d → -'],
+    [
+      'between known ones are new, and known from then on',
+      'whole a b c d → a b c d \n whole a X b c d → X \n whole a X b c d → -',
+    ],
     ['above the first line of a whole log', 'whole b c d → b c d \n whole a b c d → a'],
     [
       'and one that another answer lacks again',
@@ -94,9 +96,8 @@ describe('an older view', () => {
 
 describe('a whole view that does not fit', () => {
   test.each([
-    ['is a log that began again', 'whole a b c d → a b c d \n whole p q → (reset ?) p q'],
+    ['is a log that began again', 'whole a b c d → a b c d \n whole p q → (reset ?) p q \n whole p q r → r'],
     ['also if it is longer', 'whole a b → a b \n whole p q r s → (reset ?) p q r s'],
-    ['and goes on from there', 'whole a b c → a b c \n whole p q r → (reset ?) p q r \n whole p q r s → s'],
     [
       'with the first words of the one before',
       'whole a b c d e f g → a b c d e f g \n whole a p q r s t u v w → (reset ?) a p q r s t u v w',
