@@ -17,7 +17,7 @@ import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 const DAY_MS = 86_400_000;
 /** The last one has another of its weekday before it. */
-const DAYS = isLong ? 28 : 8;
+const DAYS = isLong ? 28 : 16;
 const LOOK_MS = 900_000;
 /** A Thursday. */
 const START = Date.UTC(2026, 0, 1);
@@ -35,7 +35,7 @@ const OPTIONS: EmulatorOptions = {
         endpoint_name: 'chat',
         max_workers: 6,
         cold_workers: 2,
-        load: { shape: 'diurnal', rate: 1_500, request_work: 20_000, peak_ratio: 6, seed: 4 },
+        load: { shape: 'diurnal', rate: 1_500, request_work: 20_000, peak_ratio: 6, seed: 3 },
       },
     ],
   },

@@ -8,7 +8,6 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startEmulator, type Emulator } from '../../../src/emulator/index.ts';
 import { daemonPid, startDaemonProcess, type DaemonProcess } from '../../support/daemon-process.ts';
 import { serviceOf, until } from '../../support/daemon.ts';
-import { isLong } from '../../support/long.ts';
 import { root } from '../../support/optional.ts';
 import { freePort } from '../../support/ports.ts';
 import { startPilotlight } from '../../support/process.ts';
@@ -133,10 +132,7 @@ describe('the heart goes on, and the daemon is started again, when the daemon', 
   });
 
   // One after the other: the daemon of each takes all it can get. One that spins is as silent as one that is stopped.
-  test.each([...(isLong ? ['spin'] : []), 'resident memory', 'heap memory'])(
-    'meets trouble by itself: %s',
-    meets,
-  );
+  test.each(['spin', 'resident memory', 'heap memory'])('meets trouble by itself: %s', meets);
 });
 
 describe.concurrent('what the world withholds from the daemon does not end the program', () => {

@@ -55,9 +55,14 @@ describe('the OpenAPI document', () => {
     const text = JSON.stringify({ ...document, paths: Object.fromEntries(paths) });
     const broken = (from: string, to: string): OpenApiDocument =>
       JSON.parse(text.replace(from, to)) as OpenApiDocument;
-    expect(await problemsOf(broken('"deployment_id":42', '"deployment_id":"42"'))).not.toEqual([]);
-    expect(await problemsOf(broken('schemas/Error"', 'schemas/Eror"'))).not.toEqual([]);
-    expect(await problemsOf(broken('"in":"path"', '"in":"paht"'))).not.toEqual([]);
+    const sound = await problemsOf(broken('', ''));
+    const added = async (from: string, to: string) =>
+      (await problemsOf(broken(from, to))).filter((problem) => !sound.includes(problem)).join();
+    expect(await added('"deployment_id":42', '"deployment_id":"42"')).toContain(
+      'no-invalid-media-type-examples',
+    );
+    expect(await added('schemas/Error"', 'schemas/Eror"')).toContain('no-unresolved-refs');
+    expect(await added('"in":"path"', '"in":"paht"')).toContain('struct');
   });
 
   test('has every operation, at its method, path and server', () => {
