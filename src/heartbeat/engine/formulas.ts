@@ -16,7 +16,7 @@ export const INTERVAL_JITTER = 0.1;
 export const RETRY_JITTER = 0.2;
 
 /** I′ is at most this part of T − ε − X: some time must be left to be refused in. */
-const STRETCHED_PART = 0.8;
+const STRETCHED_PART = 0.6;
 
 export interface Timing {
   /** T; undefined: unknown, or it does not expire. */
