@@ -227,7 +227,7 @@ class Inquiry {
     this.add(Math.abs(skew) <= MOST_SKEW ? 'fine' : 'wrong', 'clock', says);
   }
 
-  /** Looks for what is configured by id or name in the lists that were answered. */
+  /** Looks up the configured ids and names in the lists that the service answered. */
   findConfigured({ deployments, endpoints, endpointLogs, workerGroups }: Settings): void {
     const { answers } = this;
     this.#find('deployment', deployments.map(selected), answers['deployments.list']?.deployments);

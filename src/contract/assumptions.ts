@@ -168,7 +168,9 @@ export const ASSUMPTIONS = {
     foundBy: 'an update only, and nothing here writes',
     outcomes: {
       keeps: fine('An update keeps what it leaves out.'),
-      resets: differs('An update resets what it leaves out. `call` and programs must send every parameter.'),
+      resets: differs(
+        'An update resets omitted parameters. With `call`, or from a program, send every parameter.',
+      ),
     },
     unknown:
       'Only an update would tell, and doctor never writes. `endpoint-group update` sends every parameter; so should programs.',

@@ -72,7 +72,8 @@ const BY_HAND: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     '§3 heartbeat': 'the books agree with the gaps between heartbeats',
   },
   'unit/client/flows/launch.test.ts': {
-    '§3 exited, unknown, offline never run: destroy and retry': 'is given up, and destroyed by what is given',
+    '§3 exited, unknown, offline never run: destroy and retry':
+      'is given up, and the function of the caller destroys it',
   },
   [VERIFICATION]: {
     '§3 method locked': 'comes when failures exceed the threshold, lasts 15 minutes',

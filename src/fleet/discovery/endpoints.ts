@@ -1,6 +1,6 @@
 /**
- * Which endpoints there are, what they are called, and which of them are watched. Their parameters, with what the
- * rules say, and with the drift from PILOTLIGHT_ENDPOINT_GROUPS.
+ * The endpoints of the service, their labels, and which of them are watched. Their parameters, the findings of the
+ * rules, and the drift from PILOTLIGHT_ENDPOINT_GROUPS.
  */
 import { ENDPOINT_GROUP_PARAMETERS } from '../../contract/operations/serverless/endpoint-groups.ts';
 import {

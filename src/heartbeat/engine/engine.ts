@@ -291,7 +291,7 @@ function throttle(draft: Draft, governs: boolean): void {
   beat.trouble = 'throttled';
   beat.hedging = false;
   if (!governs) return;
-  // Twice what is used, so that a crowded limit stays quiet for a while.
+  // May grow to twice the longest interval, so that a crowded limit stays quiet for a while.
   beat.stretch = Math.min(2 * beat.stretch, (2 * beat.timing.longestInterval) / beat.timing.interval);
   dueBy(draft, now.mono + yieldDelay(beat, now.mono, draft.random), lastCall(beat, now.mono));
 }

@@ -253,5 +253,5 @@ function codeOf(error: unknown): string | undefined {
 }
 
 function refusal(path: string): NoRegularFile {
-  return new NoRegularFile(`PILOTLIGHT_LOG_FILE is no regular file: ${path}`);
+  return new NoRegularFile(`PILOTLIGHT_LOG_FILE is not a regular file: ${path}`);
 }

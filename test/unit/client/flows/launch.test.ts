@@ -130,7 +130,7 @@ describe('an offer', () => {
   });
 
   test.each(['exited', 'unknown', 'offline'])(
-    'whose instance becomes %s is given up, and destroyed by what is given for it',
+    'whose instance becomes %s is given up, and the function of the caller destroys it',
     async (status) => {
       const destroyed: unknown[] = [];
       const { launched, steps } = await launch(service({ PUT: [RENTED], GET: [is(status), is('running')] }), {

@@ -305,7 +305,7 @@ describe('the file sink', () => {
         await expect(sink.write(batch, NEVER)).rejects.toMatchObject({
           code: 'no_regular_file',
           actor: 'user',
-          message: `PILOTLIGHT_LOG_FILE is no regular file: ${path}`,
+          message: `PILOTLIGHT_LOG_FILE is not a regular file: ${path}`,
         });
       rmSync(path, { recursive: true });
       await sink.write(batch, NEVER);
@@ -318,7 +318,7 @@ describe('the file sink', () => {
     execFileSync('mkfifo', [path]);
     const reader = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
     const sink = open(path);
-    await expect(write(sink, 1, 3)).rejects.toThrow('no regular file');
+    await expect(write(sink, 1, 3)).rejects.toThrow('not a regular file');
     expect(readSync(reader, Buffer.alloc(10))).toBe(0);
     closeSync(reader);
     await sink.close();

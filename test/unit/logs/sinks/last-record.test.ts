@@ -62,7 +62,7 @@ describe('the end of a file', () => {
   test('is nothing where there is no file, and an error where there is none to be read', async ({ path }) => {
     expect(await endTornLine(path, LINES)).toBe(0);
     mkdirSync(path);
-    await expect(endTornLine(path, LINES)).rejects.toThrow('is no regular file');
+    await expect(endTornLine(path, LINES)).rejects.toThrow('is not a regular file');
     writeFileSync(`${path}.1`, '');
     await expect(endTornLine(join(`${path}.1`, 'within'), LINES)).rejects.toThrow('ENOTDIR');
   });
