@@ -1,5 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
+import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 /**
  * One project per kind of test, so that `npm test -- --project unit` runs one. What its hooks set up and take
@@ -10,6 +11,26 @@ function project(name: string, timeout: number, order = {}) {
   const include = [`test/${name}/**/*.test.ts`];
   const timeouts = { testTimeout: timeout, hookTimeout: timeout };
   return { extends: true as const, test: { name, include, ...timeouts, ...order } };
+}
+
+/** They wait in real time for longest, so they begin first and the others run beside them. Vitest knows sizes alone. */
+const LONGEST = [
+  'one-key-processes',
+  'daemon-trouble',
+  'sockets/storm',
+  'sockets/addresses',
+  'fleet-troubles',
+];
+
+class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const place = ({ moduleId }: TestSpecification): number => {
+      const index = LONGEST.findIndex((name) => moduleId.endsWith(`${name}.test.ts`));
+      return index === -1 ? LONGEST.length : index;
+    };
+    // Sorting is stable: all others stay in the usual order.
+    return (await super.sort(files)).toSorted((one, other) => place(one) - place(other));
+  }
 }
 
 /** For suites that start the program. */
@@ -25,6 +46,7 @@ export default defineConfig({
     // busy all the time, and tests in real time waited for one another.
     maxWorkers: 6,
     maxConcurrency: 16,
+    sequence: { sequencer: LongestFirst },
     // It ends as soon as it holds; only a slow machine needs all of it.
     expect: { poll: { timeout: 120_000 } },
     projects: [

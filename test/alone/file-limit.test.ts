@@ -1,7 +1,7 @@
 /**
- * 300 deployments with 512 open files live through 0.55 T of a service that cannot be connected to, whatever keeps it
+ * 150 deployments with 256 open files live through 0.55 T of a service that cannot be connected to, whatever keeps it
  * from being: attempts that hang while they connect must not use the files up, for then nothing recovers. It needs the
- * machine to itself, being in real time: this process ends the TLS of 1,200 deployments.
+ * machine to itself, being in real time: this process ends the TLS of 600 deployments.
  */
 import { readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -19,8 +19,8 @@ import { PROGRAM } from '../support/program.ts';
 
 const TTL_S = 40;
 const OUTAGE_MS = 0.55 * TTL_S * 1000;
-const FILES = 512;
-const IDS = Array.from({ length: 300 }, (_, index) => index + 1);
+const FILES = 256;
+const IDS = Array.from({ length: 150 }, (_, index) => index + 1);
 const NO_PROXIES = { HTTP_PROXY: '', HTTPS_PROXY: '', NO_PROXY: '' };
 
 interface Trouble extends AsyncDisposable {

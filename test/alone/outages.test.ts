@@ -52,7 +52,9 @@ function sendOnce(url: string, apiKey: string, signal: AbortSignal): Promise<voi
   });
 }
 
-type Outage = { readonly mode: FaultMode } | { readonly fault: FaultInput };
+type Outage = ({ readonly mode: FaultMode } | { readonly fault: FaultInput }) & {
+  readonly intervalMs?: number;
+};
 
 const OUTAGES: Readonly<Record<string, Outage>> = {
   'connection refused': { mode: { kind: 'refuse' } },
@@ -60,7 +62,8 @@ const OUTAGES: Readonly<Record<string, Outage>> = {
   'hang after the request': { mode: { kind: 'hang-after-request' } },
   'hang in the body': { mode: { kind: 'hang-in-body' } },
   'connection reset': { mode: { kind: 'reset' } },
-  'half-open connection': { mode: { kind: 'half-open' } },
+  // Shorter than an idle connection is kept: only one that is used again can be half open.
+  'half-open connection': { mode: { kind: 'half-open' }, intervalMs: 3_000 },
   'slow, 20 bytes/s': { mode: { kind: 'slow', bytesPerSecond: 20 } },
   'body cut in half': { mode: { kind: 'cut-body' } },
   'status 503': { fault: { kind: 'status', status: 503 } },
@@ -95,16 +98,23 @@ interface CellResult {
  * that a half answer has killed loses its deployment only then.
  */
 async function runCell(cell: Cell): Promise<CellResult> {
-  const { emulator, id, kind, offsetMs } = cell;
+  const {
+    emulator,
+    id,
+    kind,
+    offsetMs,
+    outage: { intervalMs },
+  } = cell;
   await using proxy = await startFaultProxy(emulator.port);
   const url = proxy.url;
   const { settings } = loadHeartConfig({
     PILOTLIGHT_API_KEY: emulator.apiKey,
     PILOTLIGHT_BASE_URL: url,
     PILOTLIGHT_DEPLOYMENTS: `${id}@${TTL_MS}ms`,
+    PILOTLIGHT_HEARTBEAT_INTERVAL: intervalMs === undefined ? 'auto' : `${intervalMs}ms`,
   });
   if (!settings) throw new Error('the cell is configured wrongly');
-  const timing = timingFor({ ttl: TTL_MS, interval: 'auto' });
+  const timing = timingFor({ ttl: TTL_MS, interval: intervalMs ?? 'auto' });
   using lateness = watchLateness(timing.tick);
   const sentAt = new Map<number, number>();
   let basis = performance.now();

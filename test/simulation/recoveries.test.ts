@@ -8,7 +8,7 @@ it.each<[ScenarioName, cost: number, promise: string]>([
   ['farewell', 20, 'the last heartbeat leaves T − ε − A, and nothing remains after stop()'],
   ['mistakes', 20, 'a service that forgets the deployment for T − ε − I − X′ loses nothing'],
   ['slowness', 20, 'a constant latency of min(T/8, 30 s) loses nothing'],
-  ['beginnings', 200, 'N deployments that are added together are each reached within T/10 and the queue'],
+  ['beginnings', 400, 'N deployments that are added together are each reached within T/10 and the queue'],
   [
     'needed',
     100,
