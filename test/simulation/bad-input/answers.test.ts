@@ -52,6 +52,6 @@ test('of a client: what fits the contract, or a CallError, at once', { timeout: 
       // Nothing is left over in a connection.
       expect(await call(id)).toEqual(example.response);
     }),
-    casesOf(150),
+    casesOf(20),
   );
 });

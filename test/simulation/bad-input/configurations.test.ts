@@ -153,7 +153,7 @@ test('is loaded, or is said to be wrong, all at once', { timeout: PATIENCE }, as
       for (const option of OPTION_KEYS.map((key): Option => OPTIONS[key]))
         expect(shown).toContain(PREFIX + option.variable);
     }),
-    casesOf(60),
+    casesOf(20),
   );
 });
 
@@ -198,7 +198,7 @@ test('no secret in its own variable is part of what is said', { timeout: PATIENC
       const shown = settings === undefined ? '' : JSON.stringify(redactedSettings(settings));
       for (const secret of SECRETS) expect(words + shown).not.toContain(secret);
     }),
-    casesOf(100),
+    casesOf(20),
   );
 });
 

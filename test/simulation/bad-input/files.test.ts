@@ -238,7 +238,7 @@ test('seeds of the emulator', { timeout: PATIENCE }, async () => {
         expect(error).toBeInstanceOf(PilotlightError);
       }
     }),
-    casesOf(40),
+    casesOf(20),
   );
 });
 
@@ -283,6 +283,6 @@ test('plans: parameters and traces of requests', { timeout: PATIENCE }, async ()
       expect(stderr).not.toMatch(/^\s+at .*:\d+/m);
       if (code === 0 && command === 'plan') expect(() => void JSON.parse(stdout)).not.toThrow();
     }),
-    casesOf(40),
+    casesOf(20),
   );
 });

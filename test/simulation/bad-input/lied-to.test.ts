@@ -42,7 +42,7 @@ function metric(text: string, name: string): number {
 
 test('heart and daemon go on', { timeout: PATIENCE }, async () => {
   using folder = temporaryFolder();
-  const { numRuns, seed } = casesOf(120);
+  const { numRuns, seed } = casesOf(20);
   const lieTo = liar(seed);
   let told = 0;
   await using service = await startLyingService((method, target) => {

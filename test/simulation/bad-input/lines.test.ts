@@ -76,7 +76,7 @@ test('arrives as it was', { timeout: PATIENCE }, async () => {
   });
   onTestFailed(() => console.log(daemon.stderr().slice(-4_000)));
   const pid = daemon.daemonPid();
-  const { numRuns, seed } = casesOf(200);
+  const { numRuns, seed } = casesOf(20);
   const written: string[] = [];
   const delivered = recordsOf(() => daemon.stdout());
   const lines = fc.sample(line, { numRuns, seed });

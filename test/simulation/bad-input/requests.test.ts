@@ -171,7 +171,7 @@ describe('of the daemon', () => {
       fc.asyncProperty(requests, async ([url, bytes]) => {
         expectAnswers(await withoutHangOf(pid, () => exchange(url, bytes)));
       }),
-      casesOf(80),
+      casesOf(20),
     );
     expect(daemon.daemonPid()).toBe(pid);
     expect(await ask(daemon.url, 'GET', '/livez')).toEqual({ status: 200, body: 'live\n' });
@@ -202,7 +202,7 @@ test('of the emulator', { timeout: PATIENCE }, async () => {
     fc.asyncProperty(damagedRequests([...requests, ...own]), async (bytes) => {
       expectAnswers(await withoutHang(() => exchange(emulator.url, bytes)));
     }),
-    casesOf(200),
+    casesOf(20),
   );
   expect((await ask(emulator.url, 'GET', '/_emulator/journal')).status).toBe(200);
 });
