@@ -15,7 +15,8 @@ import type { Limit } from './service.ts';
 import { ms, World } from './world.ts';
 
 const REFUSED_PART = 0.01;
-const REFUSED_PART_UNNAMED = 0.1;
+/** A refused heartbeat lengthens the interval: fewer are refused an hour than without that, of fewer still. */
+const REFUSED_PART_UNNAMED = 0.2;
 /** What is thought of where no θ is named, ms. */
 const FIRST_GUESS = 2000;
 
@@ -31,18 +32,17 @@ interface Plan {
 
 function plan(random: Random, factor: number): Plan {
   const ttls = random.pick<readonly number[]>([[20], [60], [60], [300], [60, 300], [20, 60, 300]]);
-  const available = ttls.map((ttl) => {
-    const { life, rescue } = timingFor({ ttl: ttl * 1000, interval: 'auto' });
-    return life - rescue;
-  });
+  const timings = ttls.map((ttl) => timingFor({ ttl: ttl * 1000, interval: 'auto' }));
+  const available = timings.map(({ life, rescue }) => life - rescue);
   const mean = available.length / available.reduce((sum, time) => sum + 1 / time, 0);
   const [fill, jitter] = random.pick<readonly [number, number]>([
     [0.98, 0],
     [0.98, 0.02],
-    [0.5, 0.3],
+    [0.5, 0.25],
   ]);
   const count = random.pick([6, 15, 60, 300]);
-  const threshold = Math.min(10_000, (fill * factor * mean) / count);
+  const turn = Math.min(...timings.map(({ rescue }) => rescue));
+  const threshold = Math.min(turn, (fill * factor * mean) / count);
   return {
     ttls: Array.from({ length: count }, (_, index) => ttls[index % ttls.length]! * 1000),
     threshold,
