@@ -1,9 +1,10 @@
 /**
- * Half an hour with everything on, a fault every twelve seconds, and the daemon killed five times in the first quarter: what is
- * lost, what comes twice, and what grows? Prints a line a minute, then what the service's books and both outputs say, and the
- * slopes of memory, threads and open files of heart and daemon over the second half, each with its standard error. Exit
- * code 1 where a deployment lapsed, a line is lost or there twice, or the program did not end well.
- * Run: node test/bench/soak.ts [seconds]
+ * Two hours with everything on, under a rate limit of the key with debt. A fault begins every twelve seconds, and the
+ * daemon is killed ten times in the first quarter: what is lost, what comes twice, and what grows? Prints a line a
+ * minute, then what the service's books and both outputs say, and the slopes of memory, threads and open files of heart
+ * and daemon over the second half, each with its standard error. Exit code 1 where a deployment lapsed, a line is lost
+ * or there twice, or the program did not end well.
+ * Run: node test/bench/soak.ts [seconds] [lines|bytes], the unit of a log's `tail`
  */
 import { closeSync, fstatSync, mkdirSync, openSync, readFileSync, readSync } from 'node:fs';
 import { join } from 'node:path';
@@ -16,10 +17,11 @@ import { temporaryFolder } from '../support/temporary-folder.ts';
 import { memoryOf, openFilesOf, threadsOf } from './process-tree.ts';
 import { copyProgram, measured, secondsArgument, spawnProgram } from './processes.ts';
 
-const SECONDS = secondsArgument(1_800);
+const SECONDS = secondsArgument(7_200);
+const UNIT = process.argv[3] === 'bytes' ? 'bytes' : 'lines';
 const SAMPLE_MS = 5_000;
 const TELL_EVERY = 12;
-const KILLS = 5;
+const KILLS = 10;
 const LINES_PER_SECOND = 100;
 const WORKERS = 50;
 const DEPLOYMENTS = Array.from({ length: 50 }, (_, index) => index + 1);
@@ -57,7 +59,12 @@ const workersOf = (endpoint: number) =>
   Array.from({ length: WORKERS }, (_, index) => endpoint * 1_000 + index);
 await using emulator = await startEmulator({
   dialect: 'public',
-  traits: { log_shape: 'text' },
+  traits: {
+    log_shape: 'text',
+    tail_unit: UNIT,
+    // About 4 heartbeats, 3 polls and half a look a second fit, with a third to spare.
+    rate_limit: { key: { size: 10, refill_per_second: 12, penalty: 1, debt_cap: 5 } },
+  },
   seed: {
     deployments: DEPLOYMENTS.map((id) => ({ id, ttl: 60 })),
     machines: [{ id: 11 }],
@@ -153,7 +160,9 @@ const outcome = {
 process.stdout.write(
   `${JSON.stringify({
     bench: 'soak',
+    unit: UNIT,
     seconds: SECONDS,
+    refused: emulator.journal.entries({ status: 429 }).length,
     faults,
     kills,
     ...outcome,
