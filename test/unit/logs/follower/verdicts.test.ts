@@ -16,7 +16,14 @@ describe('a view that continues the known lines', () => {
     ],
     ['may repeat lines of before', 'whole a b c → a b c \n whole a b c a b c → a b c'],
     ['may be of one line that repeats', 'whole a a a → a a a \n whole a a a a a → a a'],
-    ['may lack the last known line', 'whole a b c d → a b c d \n whole a b c e → e'],
+    [
+      'may lack the last known line, which comes back',
+      'whole a b c d → a b c d \n whole a b c e → e \n whole a b c d e f → f',
+    ],
+    [
+      'may lack lines between others, which come back',
+      'whole a b c d e f → a b c d e f \n whole a c e f g → g \n whole a b c d e f g h → h',
+    ],
     [
       'is asked for more if it may join them in several places',
       'whole a b c d a b c d a b c d → a b c d a b c d a b c d \n full d a b c d a b c d → more',
