@@ -121,8 +121,9 @@ describe('a whole view that does not fit', () => {
       +2 whole p q r  → (reset ?) p q r
       +2 whole a b c d → held
       +2 whole p q r s → s
+      +31 whole a b c d → (reset ?) a b c d
     `);
-    expect(records.map(({ epoch }) => epoch)).toEqual([1, 1, 1, 1, 2, 2, 2, 2, 2]);
+    expect(records.map(({ epoch }) => epoch)).toEqual([1, 1, 1, 1, 2, 2, 2, 2, 2, 3, 3, 3, 3, 3]);
   });
 
   test('what was being written when its log ended is delivered before the gap', () => {
@@ -174,10 +175,15 @@ describe('a full view that does not fit', () => {
     expect(pictured.state.progress.epoch).toBe(1);
   });
 
-  test.each([undefined, 3])('of a service whose cap was never seen is an overrun too: %s', (tail) => {
+  test.each([
+    ['1,000 lines', undefined, lines(0, 1_000), 'overrun'],
+    ['1,000 lines, and began in its midst', 3, lines(0, 1_000), 'overrun'],
+    ['16 KB', undefined, `${'x'.repeat(15_999)}\n`, 'overrun'],
+    ['less', undefined, lines(0, 999), 'reset'],
+  ])('of a service whose cap was never seen is an overrun too if it has %s', (_what, tail, text, reason) => {
     const pictured = new Pictured({ start: 'end' });
     pictured.answer('a\nb\n', tail);
-    expect(pictured.answer(lines(0, 5_000)).records[0]).toMatchObject({ gap: { reason: 'overrun' } });
+    expect(pictured.answer(text).records[0]).toMatchObject({ gap: { reason } });
   });
 });
 
@@ -226,6 +232,8 @@ describe('the first sight', () => {
 test('nothing moves for an answer without lines', () => {
   const pictured = expectPicture('whole a b → a b \n whole → - \n whole a b c → c');
   expect(pictured.answer('\n \n').records).toEqual([]);
+  const moved = ['a\nb\nc\n', 'a\nb\nc\nd', 'a\nb\nc\n'].map((text) => pictured.answer(text).moved);
+  expect(moved).toEqual([false, true, false]);
 });
 
 test('a later process goes on from what was stored', () => {
