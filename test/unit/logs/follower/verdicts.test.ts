@@ -106,6 +106,10 @@ describe('a whole view that does not fit', () => {
     ['is a log that began again', 'whole a b c d → a b c d \n whole p q → (reset ?) p q \n whole p q r → r'],
     ['also if it is longer', 'whole a b → a b \n whole p q r s → (reset ?) p q r s'],
     [
+      'if it is much shorter, whatever of the last words it begins with',
+      'whole a b c d e f g h i j k l m n o p q r s t → a b c d e f g h i j k l m n o p q r s t \n whole q r s t u → (reset ?) q r s t u',
+    ],
+    [
       'with the first words of the one before',
       'whole a b c d e f g → a b c d e f g \n whole a p q r s t u v w → (reset ?) a p q r s t u v w',
     ],
