@@ -1,6 +1,5 @@
 /** The API key: from the environment, or from a file that is read again after a refusal. */
-import type { Stats } from 'node:fs';
-import { irregular, readSlowFile } from './slow-file.ts';
+import { readSlowFile, refuseIrregular } from './slow-file.ts';
 
 export interface ApiKey {
   current(): string;
@@ -10,8 +9,6 @@ export interface ApiKey {
   replace(key: string, file: string | undefined): void;
 }
 
-const KEY_FILE_BYTES = 64 * 1024;
-
 export function createApiKey(initial: string, initialFile: string | undefined): ApiKey {
   let key = initial;
   let file = initialFile;
@@ -20,12 +17,7 @@ export function createApiKey(initial: string, initialFile: string | undefined): 
     file: () => file,
     async reread(signal) {
       if (file === undefined) return key;
-      const refuse = (stats: Stats): void => {
-        const why = irregular(stats);
-        if (why !== undefined) throw new Error(why);
-        if (stats.size > KEY_FILE_BYTES) throw new Error(`${stats.size} bytes are no API key`);
-      };
-      const text = (await readSlowFile(file, refuse, signal)).trim();
+      const text = (await readSlowFile(file, refuseIrregular, signal)).trim();
       if (text === '') throw new Error('the file is empty');
       const problem = keyProblem(text);
       if (problem !== undefined) throw new Error(`the API key ${problem}`);

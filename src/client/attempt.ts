@@ -148,8 +148,10 @@ function answerOf(
 ): Answer {
   const { peer, text: rawAnswer } = response;
   const outcome = decodeResponse(operation, response, key);
-  peer?.judge(faultOf(outcome), outcome.kind === 'ok' ? subject : undefined);
-  if (peer) onPeer?.(peer);
+  if (peer) {
+    peer.judge(faultOf(outcome), outcome.kind === 'ok' ? subject : undefined);
+    onPeer?.(peer);
+  }
   if (outcome.kind === 'ok') return read(outcome.value, response);
   if (outcome.kind === 'refused') {
     const mayBeDone =

@@ -21,10 +21,11 @@ interface Look {
 const lastLooks = new Map<string, Look>();
 let underWay = 0;
 
-/** Why it cannot be read as a file; undefined: it can. */
-export function irregular(stats: Pick<Stats, 'isFile' | 'isDirectory'>): string | undefined {
-  if (stats.isDirectory()) return 'it is a folder; Docker makes one if the file to mount is missing';
-  return stats.isFile() ? undefined : 'not a regular file';
+/** @throws If it cannot be read as a file: a pipe may block its reader forever. */
+export function refuseIrregular(stats: Stats): void {
+  if (stats.isDirectory())
+    throw new Error('it is a folder; Docker makes one if the file to mount is missing');
+  if (!stats.isFile()) throw new Error('not a regular file');
 }
 
 /** The text of a file, unless `refuse` throws. Rejects after 4 s, or with the signal. */

@@ -1,5 +1,5 @@
 import { readFileSync, statSync, type Stats } from 'node:fs';
-import { irregular, readSlowFile, statSlowFile } from '../client/slow-file.ts';
+import { readSlowFile, refuseIrregular, statSlowFile } from '../client/slow-file.ts';
 
 export interface FileState {
   readonly isFile: boolean;
@@ -18,10 +18,8 @@ const MOST_BYTES = 1024 * 1024;
 /** A shell hands over the output of a command so: `<(command)`. */
 const HANDED_OVER = /^\/(?:dev|proc\/self)\/fd\/\d+$/;
 
-/** @throws If the file must not be read: a pipe may block its reader forever. */
 function refuse(path: string, stats: Stats): void {
-  const why = irregular(stats);
-  if (why !== undefined && !HANDED_OVER.test(path)) throw new Error(why);
+  if (!HANDED_OVER.test(path)) refuseIrregular(stats);
   if (stats.size > MOST_BYTES)
     throw new Error(`the file has ${stats.size} bytes; the limit is ${MOST_BYTES}`);
 }

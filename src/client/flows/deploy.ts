@@ -177,11 +177,10 @@ async function post(
   async function* body(): AsyncGenerator<Uint8Array> {
     let sent = 0;
     for await (const chunk of form.stream()) {
-      watchdog.refresh();
       yield chunk;
+      watchdog.refresh();
       onProgress({ step: 'uploading', sent: (sent += chunk.length), bytes: form.size });
     }
-    watchdog.refresh();
   }
 
   let unreadable: unknown;

@@ -31,7 +31,6 @@ interface Entry {
 }
 
 const REMEMBER_MS = 5 * 60_000;
-const MAX_ADDRESSES = 32;
 const MAX_REFUSALS = 10_000;
 /** Bounds of the time until a second connection starts, ms. */
 const SHORT_MS = 250;
@@ -54,12 +53,11 @@ export class AddressBook {
     const before = this.#entries;
     this.#entries = new Map();
     this.#resolvedAt = now;
-    for (const address of addresses.slice(0, MAX_ADDRESSES)) {
+    for (const address of addresses) {
       const { failure, refusals = new Map<Subject, number>() } = before.get(address) ?? {};
       this.#entries.set(address, { listedAt: now, failure, refusals });
     }
     for (const [address, entry] of before) {
-      if (this.#entries.size >= MAX_ADDRESSES) break;
       const isKept = now - entry.listedAt < REMEMBER_MS && !this.#entries.has(address);
       if (isKept) this.#entries.set(address, entry);
     }
@@ -161,7 +159,6 @@ export type Lookup = (
 
 /** A known address is used if the resolver is slower, ms. */
 const ANSWER_WAIT_MS = 500;
-const MAX_KNOWN = 64;
 
 /**
  * Resolves names by the system's resolver, with a memory: if it fails or hangs, the last addresses serve. A
@@ -171,13 +168,6 @@ export function createLookup(resolve: Resolve = systemLookup): Lookup {
   const known = new Map<string, readonly LookupAddress[]>();
   const waiting = new Map<string, Set<Answer>>();
 
-  function remember(key: string, addresses: readonly LookupAddress[]): void {
-    known.delete(key);
-    known.set(key, addresses);
-    const [oldest] = known.keys();
-    if (known.size > MAX_KNOWN && oldest !== undefined) known.delete(oldest);
-  }
-
   function ask(key: string, hostname: string, options: LookupOptions, answer: Answer): void {
     const others = waiting.get(key);
     if (others) return void others.add(answer);
@@ -185,7 +175,7 @@ export function createLookup(resolve: Resolve = systemLookup): Lookup {
     waiting.set(key, answers);
     resolve(hostname, { ...options, all: true }, (error, addresses) => {
       waiting.delete(key);
-      if (error === null && addresses.length > 0) remember(key, addresses);
+      if (error === null && addresses.length > 0) known.set(key, addresses);
       for (const one of answers) one(error, addresses);
     });
   }

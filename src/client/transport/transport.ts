@@ -15,9 +15,8 @@ import {
 } from './address-book.ts';
 import { Connection, type Exchange } from './connection.ts';
 import { transportReason } from '../errors.ts';
-import type { Stats } from 'node:fs';
 import type { SecureContext } from 'node:tls';
-import { readSlowFile } from '../slow-file.ts';
+import { readSlowFile, refuseIrregular } from '../slow-file.ts';
 
 export type { Exchange } from './connection.ts';
 
@@ -58,7 +57,6 @@ export function createTransport(resolve?: Resolve): Transport {
 }
 
 const MAX_IDLE = 64;
-const MAX_BOOKS = 64;
 
 class PooledTransport implements Transport {
   readonly #lookup: ReturnType<typeof createLookup>;
@@ -128,10 +126,7 @@ class PooledTransport implements Transport {
 
   #book(origin: string): AddressBook {
     const book = this.#books.get(origin) ?? new AddressBook();
-    this.#books.delete(origin);
     this.#books.set(origin, book);
-    const [oldest] = this.#books.keys();
-    if (this.#books.size > MAX_BOOKS && oldest !== undefined) this.#books.delete(oldest);
     return book;
   }
 
@@ -220,7 +215,6 @@ function placeOf({ origin, book, addresses: [address] }: Connection): Place {
   return { address: `${name}:${port}`, isProxy: book.proxy !== undefined };
 }
 
-const BUNDLE_BYTES = 2 * 1024 * 1024;
 const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
 
 /**
@@ -228,13 +222,9 @@ const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g
  * again when a certificate is refused.
  */
 class Trust {
-  readonly #path: string | undefined;
+  readonly #path = process.env['NODE_EXTRA_CA_CERTS'] || undefined;
   #context: SecureContext | undefined;
-  #extra: string | undefined;
-
-  constructor(path = process.env['NODE_EXTRA_CA_CERTS'] || undefined) {
-    this.#path = path;
-  }
+  #text: string | undefined;
 
   /** All connections share it: making one costs half of a TLS connection. */
   context(): SecureContext {
@@ -242,43 +232,18 @@ class Trust {
     return (this.#context ??= process.getBuiltinModule('node:tls').createSecureContext());
   }
 
-  /** Reads the file again. True if other certificates count now. */
+  /** Reads the file again. True if other certificates may count now. */
   async refresh(): Promise<boolean> {
     if (this.#path === undefined) return false;
-    try {
-      // A secure context takes garbage silently.
-      const extra = certificatesIn(await readSlowFile(this.#path, refuse)).filter((one) =>
-        isCertificate(one),
-      );
-      const [tls, all] = [process.getBuiltinModule('node:tls'), extra.join('\n')];
-      const ofStart = tls.getCACertificates('extra');
-      if (extra.length === 0 || all === (this.#extra ?? certificatesIn(ofStart.join('\n')).join('\n')))
-        return false;
-      const own = tls.getCACertificates('default').filter((one) => !ofStart.includes(one));
-      this.#context = tls.createSecureContext({ ca: [...own, ...extra] });
-      this.#extra = all;
-      return true;
-    } catch {
-      return false;
-    }
+    const text = await readSlowFile(this.#path, refuseIrregular).catch(() => undefined);
+    // One by one: a broken certificate must not hide those behind it.
+    const extra = text?.match(CERTIFICATE);
+    if (!extra || text === this.#text) return false;
+    this.#text = text;
+    const tls = process.getBuiltinModule('node:tls');
+    const ofStart = tls.getCACertificates('extra');
+    const own = tls.getCACertificates('default').filter((one) => !ofStart.includes(one));
+    this.#context = tls.createSecureContext({ ca: [...own, ...extra] });
+    return true;
   }
-}
-
-function certificatesIn(text: string): string[] {
-  return Array.from(text.matchAll(CERTIFICATE), ([one]) => one.replaceAll('\r', ''));
-}
-
-function isCertificate(text: string): boolean {
-  const { X509Certificate } = process.getBuiltinModule('node:crypto');
-  try {
-    return new X509Certificate(text).raw.length > 0;
-  } catch {
-    return false;
-  }
-}
-
-function refuse(stats: Stats): void {
-  if (!stats.isFile()) throw new Error('it is not a regular file');
-  if (stats.size > BUNDLE_BYTES)
-    throw new Error(`${stats.size} bytes are too many for a bundle of certificates`);
 }

@@ -170,16 +170,13 @@ class Scale {
   }
 
   #bits({ partners, fresh, late, lacking, gone, older }: Omit<Comparison, 'bits'>): number {
-    const { isFull, isWhole, isSmall = false } = this.#extent;
     const missing = lacking.length - gone;
     // A log that goes on has all that was known.
     const goneBits = fresh.length > late ? RAREST_BITS * gone : Math.min(STALE_BITS, MISSING_BITS * gone);
+    const { isFull, isSmall = false } = this.#extent;
     const aboveBits = isFull ? 0 : Math.min(isSmall ? SMALL_BITS : CAPPED_BITS, MISSING_BITS * older);
     const paired = partners.keys().filter((index) => (partners[index] ?? -1) >= 0);
-    const bits = this.#evidence(paired) - LATE_BITS * late - MISSING_BITS * missing - goneBits - aboveBits;
-    // A short log stays the same log if a view of all of it has all lines, and more above them.
-    const hasAll = older === 0 && lacking.length === 0 && isWhole && !isFull;
-    return hasAll ? Math.max(0, bits) : bits;
+    return this.#evidence(paired) - LATE_BITS * late - MISSING_BITS * missing - goneBits - aboveBits;
   }
 
   /** Known lines without a partner from a place on, by their hash. */

@@ -147,9 +147,8 @@ const YOUNG_MS = 300_000;
 const ASK_YOUNG_MS = 5_000;
 /** So often more is asked for before lines are given up. */
 const MOST_TRIES = 6;
-/** Equal lines are told apart by a view of at most so many bytes, or so many long lines. */
+/** Equal lines are told apart by a view of at most so many bytes. */
 const MOST_FOR_DOUBT = 4 * FIRST_TAIL;
-const LINES_FOR_DOUBT = 16;
 /** The level of a service that answers with one text. */
 const PLAIN = '';
 /** Milliseconds within which levels that begin again are of one epoch. */
@@ -183,7 +182,7 @@ export function firstPoll(state: GroupState): NextPoll {
 
 /** The tail to ask for when it comes to it, which may be later than planned: more lines have come by then. */
 export function tailNow(state: GroupState, { tail }: NextPoll, now: number): number {
-  if (state.isProbing || state.failures > 0 || state.takenAt === undefined) return tail;
+  if (state.isProbing || state.failures > 0) return tail;
   return Math.max(tail, nextPoll(state, now, 0).tail);
 }
 
@@ -317,8 +316,7 @@ function read(before: GroupState, { tail, now, roundTripMs }: PollResult, texts:
       text,
       isFull: isFull(text, tail, progress.unit),
       canWiden: widerTail > tail,
-      canWidenForDoubt:
-        widerTail > tail && text.bytes < Math.max(MOST_FOR_DOUBT, LINES_FOR_DOUBT * bytesPerLine(text)),
+      canWidenForDoubt: widerTail > tail && text.bytes < MOST_FOR_DOUBT,
       now,
       intervalMs: state.intervalMs,
       expected: mean === undefined || sinceMs === undefined ? undefined : (mean * sinceMs) / 1_000,

@@ -145,8 +145,7 @@ export function limitAfterFailure(
 
 /** @param size Bytes that came through. */
 export function limitAfterAnswer(limit: Limit | undefined, size: number): Limit | undefined {
-  if (limit === undefined || size >= MOST_BYTES / 2) return undefined;
-  if (size <= limit.fits) return limit;
+  if (limit === undefined || size <= limit.fits) return limit;
   if (size < limit.fails) return { ...limit, fits: size };
   return { fits: size, fails: 2 * size, strikes: 0, retryAt: limit.retryAt, waitMs: FIRST_WAIT_MS };
 }

@@ -16,14 +16,14 @@ const SEVERITIES = {
 } as const;
 
 /** Each log is a resource of its own. So a receiver's stream has rising times, and no line repeats another log's. */
-export function toOtlpRecords(records: readonly LogRecord[], times: StreamTimes): OtlpRecord[] {
+export function toOtlpRecords(records: readonly LogRecord[]): OtlpRecord[] {
   const resources = new Map<string, OtlpRecord['resource']>();
   return records.map((record) => {
     const { workergroup_id, endpoint_id } = record;
     const log = endpoint_id === undefined ? `workergroup-${workergroup_id}` : `endpoint-${endpoint_id}`;
     const resource = resources.get(log) ?? resourceOf(log);
     resources.set(log, resource);
-    const time = hrTimeOf(times.timeOf(log, microsOf(record.time)));
+    const time = hrTimeOf(microsOf(record.time));
     return {
       // The service does not tell when a line was written, so both times are that of its reading.
       hrTime: time,
@@ -80,34 +80,4 @@ function microsOf(time: string): number {
 function hrTimeOf(micros: number): [number, number] {
   const seconds = Math.floor(micros / 1_000_000);
   return [seconds, (micros - seconds * 1_000_000) * 1000];
-}
-
-/** Microseconds that a time may be ahead of the clock: clocks are corrected by less than that all the time. */
-const AHEAD_MICROS = 60_000_000;
-
-/**
- * Times as a receiver gets them: when the line was read, unless the clock was ahead and set back since. Receivers refuse
- * times in the future, or show them last.
- */
-export class StreamTimes {
-  /** Unix ms. */
-  readonly #now: () => number;
-  /** By log: the last time that was not the record's own, in microseconds. */
-  readonly #floors = new Map<string, number>();
-
-  constructor(now: () => number) {
-    this.#now = now;
-  }
-
-  /** Strictly increasing within a log whose recorded times are. All in microseconds since 1970. */
-  timeOf(log: string, recorded: number): number {
-    const now = this.#now() * 1000;
-    const floor = this.#floors.get(log) ?? -Infinity;
-    const after = floor > now + AHEAD_MICROS ? -Infinity : floor;
-    const isAhead = recorded > now + AHEAD_MICROS;
-    if (!isAhead && recorded > after) return recorded;
-    const time = Math.max(isAhead ? now : recorded, after + 1);
-    this.#floors.set(log, time);
-    return time;
-  }
 }

@@ -14,7 +14,7 @@ import { readBody } from '../../wire/body.ts';
 import { retryAfterMs } from '../../wire/rate-limit.ts';
 import type { LogRecord } from '../record.ts';
 import type { Batch } from '../spool/spool-database.ts';
-import { StreamTimes, toOtlpRecords } from './otlp-records.ts';
+import { toOtlpRecords } from './otlp-records.ts';
 import { type Acceptance, ALL_ACCEPTED, type Sink, SinkBusy } from './sink.ts';
 
 export interface OtlpSinkOptions {
@@ -24,8 +24,6 @@ export interface OtlpSinkOptions {
   readonly headers?: Readonly<Record<string, string>>;
   /** Of one request, ms. */
   readonly timeoutMs?: number;
-  /** Unix ms. */
-  readonly now?: () => number;
 }
 
 interface Underway {
@@ -129,7 +127,7 @@ export function otlpSink(options: OtlpSinkOptions): Sink {
       return await poster.post(piece, signal);
     } catch (error) {
       const isTimeout = error instanceof DOMException && error.name === 'TimeoutError';
-      if (isTimeout && !signal.aborted) ceiling = Math.max(1, piece.length >> 1);
+      if (isTimeout) ceiling = Math.max(1, piece.length >> 1);
       throw error;
     }
   }
@@ -157,8 +155,7 @@ const MAX_ANSWER_BYTES = 64 * 1024;
 const compress = promisify(gzip);
 
 /** Sends records in an encoding that the receiver knows. */
-function otlpPoster({ endpoint, headers, timeoutMs = TIMEOUT_MS, now = Date.now }: OtlpSinkOptions) {
-  const times = new StreamTimes(now);
+function otlpPoster({ endpoint, headers, timeoutMs = TIMEOUT_MS }: OtlpSinkOptions) {
   const url = logsUrl(endpoint);
   const agent = createDirectAgent({
     connections: 1,
@@ -185,7 +182,7 @@ function otlpPoster({ endpoint, headers, timeoutMs = TIMEOUT_MS, now = Date.now 
     signal: AbortSignal,
   ): Promise<ReceiverAnswer> {
     const { contentType, serializer } = ENCODINGS[wanted];
-    const body = serializer.serializeRequest(toOtlpRecords(records, times));
+    const body = serializer.serializeRequest(toOtlpRecords(records));
     if (body === undefined) throw new Error('the records could not be encoded');
     const response = await request(agent, {
       origin: url.origin,

@@ -1,9 +1,15 @@
+import { readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { transportReason } from '../../../src/client/errors.ts';
 import type { Place } from '../../../src/client/transport/address-book.ts';
 import { createTransport, type Exchange, type Transport } from '../../../src/client/transport/transport.ts';
 import { startFaultProxy } from '../../support/fault-proxy.ts';
 import { listening } from '../../support/listening.ts';
+import { describeWith, hasCommand } from '../../support/optional.ts';
+import { createPrivateCa, startTlsFront } from '../../support/private-ca.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 /** A server whose answers the test holds back or spoils by path, and which numbers its connections. */
 async function startService() {
@@ -101,20 +107,6 @@ describe('connections', () => {
     await openIdle(1);
     await expect(ask('/large')).rejects.toThrow('the answer is larger than 1000 bytes');
     expect(transport.open).toBe(0);
-  });
-
-  test('one that is slow to be made is waited for, although the other address of its name is dead', async () => {
-    await using proxy = await startFaultProxy(service.port);
-    await proxy.switchTo({ kind: 'hang-at-connect' });
-    const { hostname, port } = new URL(proxy.url);
-    const addresses = [hostname, '127.255.255.254'].map((address) => ({ address, family: 4 }));
-    await using named = createTransport((_hostname, _options, callback) => callback(null, addresses));
-    const exchanged = named.exchange({ ...CALL, url: `http://service.test:${port}/` });
-    const isRefused = () => named.addresses()[0]?.addresses[1]?.failure?.reason === 'refused';
-    await expect.poll(isRefused).toBe(true);
-    // Its first packet is dropped, and sent again after a second.
-    await proxy.switchTo({ kind: 'pass' });
-    await expect(exchanged).resolves.toMatchObject({ status: 200, peer: { address: hostname } });
   });
 
   test('each address has its own', async () => {
@@ -228,4 +220,33 @@ test('an exchange tells once that its connection is there, and not where there i
   await proxy.switchTo({ kind: 'refuse' });
   await expect(ask('/', { url: proxy.url, onConnected })).rejects.toMatchObject({ code: 'ECONNREFUSED' });
   expect(told).toBe(2);
+});
+
+describeWith(
+  'openssl',
+  hasCommand('openssl', 'version'),
+  'apt-get install openssl',
+)('a refused certificate', () => {
+  test('has the file of NODE_EXTRA_CA_CERTS read again', async () => {
+    using folder = temporaryFolder();
+    const ca = createPrivateCa(folder.path);
+    await using front = await startTlsFront(ca.issue('127.0.0.1'), service.port);
+    await using strange = await startTlsFront(ca.issue('elsewhere.test'), service.port);
+    const bundle = join(folder.path, 'bundle.pem');
+    const broken = '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n';
+    writeFileSync(bundle, broken);
+    vi.stubEnv('NODE_EXTRA_CA_CERTS', bundle);
+    transport = createTransport();
+    vi.unstubAllEnvs();
+    const reach = ({ port }: { readonly port: number }) =>
+      ask('/', { url: `https://127.0.0.1:${port}/` }).then(
+        () => 'answered',
+        (error: unknown) => transportReason(error as Error),
+      );
+    expect(await reach(front)).toBe('tls');
+    writeFileSync(bundle, broken + readFileSync(ca.file, 'utf8'));
+    await expect.poll(() => reach(front)).toBe('answered');
+    // Nothing else is trusted by now, so what is idle stays.
+    expect([await reach(strange), await reach(strange), transport.open]).toEqual(['tls', 'tls', 1]);
+  });
 });

@@ -8,6 +8,7 @@ import {
 } from '../../../src/client/caller.ts';
 import { createClient } from '../../../src/client/client.ts';
 import { RequestError } from '../../../src/client/errors.ts';
+import type { Gate, Pass } from '../../../src/client/gate.ts';
 import type { Answered, Peer } from '../../../src/client/transport/transport.ts';
 import type { WireResponse } from '../../../src/wire/response.ts';
 import { answer, AnsweringTransport, never } from '../../support/answering-transport.ts';
@@ -84,6 +85,9 @@ test('a client that cannot work is not made: all problems at once, and no secret
     });
   expect(make).toThrow(ClientOptionsError);
   expect(() => createClient(undefined as never)).toThrow(ClientOptionsError);
+  const longest = 2 ** 31 - 1;
+  const retry = { attempts: 1, baseMs: 0, maxMs: longest };
+  expect(() => createClient({ baseUrl: 'http://a.test', timeoutMs: longest, retry })).not.toThrow();
   expect(make).toThrow(
     'createClient: baseUrl: must be an address that begins with http:// or https://, without ? and #; ' +
       'serverlessUrl: must be an address that begins with http:// or https://, without ? and #; ' +
@@ -362,6 +366,28 @@ describe('a repeat', () => {
       isDone ? { value: {} } : { error: expect.objectContaining({ code: 'api_error' }) },
     );
   });
+});
+
+test.each<[what: string, came: WireResponse | Error, heard: unknown[]]>([
+  ['an answer', answer(200, { instances: [] }, RATE), [{ throttled: false }, { limit: 5, remaining: 4 }]],
+  ['a 429', answer(429, 'threshold=3.0', RATE), [{ throttled: true, thresholdMs: 3_000 }, { limit: 5 }]],
+  ['another refusal', answer(400, { msg: 'no' }), [{ throttled: false }, undefined]],
+  ['what cannot be read', answer(200, '<html>'), [{ throttled: false }, undefined]],
+  ['no answer', RESET, []],
+])('the gate hears of %s', async (_, came, heard) => {
+  const passes: unknown[][] = [];
+  const pass: Pass = { answered: (...said) => passes.push(said), lost: () => passes.push([]) };
+  const gate: Gate = { enter: () => Promise.resolve(pass) };
+  await settled(clientOf(new AnsweringTransport(came), { gate }).instances.list({}, { retry: false }));
+  expect(passes).toMatchObject([heard]);
+});
+
+test('a call that is aborted at the gate says so, and why', async () => {
+  const cause = new Error('enough');
+  const gate = { enter: () => Promise.reject(cause) };
+  const outcome = await settled(clientOf(new AnsweringTransport(OK), { gate }).instances.list());
+  const message = 'instances.list: aborted while waiting for the rate limit';
+  expect(outcome).toMatchObject({ error: { code: 'aborted', message, cause } });
 });
 
 test('a client that is disposed of disposes of its transport, and so does one with another key', async () => {

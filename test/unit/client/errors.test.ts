@@ -68,6 +68,11 @@ test('the raw answer is for who asks for it', () => {
   expect([refused().mayBeDone, refused().rawAnswer()]).toEqual([false, '']);
 });
 
+test('a refusal is known by its code', () => {
+  const error = refused({ code: 'tfa_locked' });
+  expect([error.hasCode('tfa_locked'), error.hasCode('not_found')]).toEqual([true, false]);
+});
+
 describe('in words for a person', () => {
   const NOW = Date.UTC(2026, 0, 1);
   const locked = (until: unknown) => refused({ message: 'Locked.', fields: { locked_until: until } });

@@ -160,16 +160,19 @@ describe('the key', () => {
     expect(opens(limiter, LOGS, 100)).toBe(-Infinity);
   });
 
-  test('that was waited out in vain closes the operation for twice the time that it names', () => {
+  test.each([
+    ['twice the time that it names', { retryAfterMs: 4_000 }, [8_000, 8_000, 8_000], 4_000],
+    ['4 s, then 8 s, if it names none', {}, [4_000, 8_000, 8_000], 2_000],
+  ])('that was waited out in vain closes the operation for %s', (_what, says, closedMs, first) => {
     const key = new Key().closed();
     const waits = [10_000, 20_000, 30_000].map((at) => {
-      key.refused(LOGS, at, { retryAfterMs: 4_000 });
+      key.refused(LOGS, at, says);
       return key.waits(LOGS) - at;
     });
-    expect(waits).toEqual([8_000, 8_000, 8_000]);
+    expect(waits).toEqual(closedMs);
     key.accepted(LOGS, 40_000);
-    key.refused(LOGS, 50_000, { retryAfterMs: 4_000 });
-    expect(key.waits(LOGS) - 50_000).toBe(4_000);
+    key.refused(LOGS, 50_000, says);
+    expect(key.waits(LOGS) - 50_000).toBe(first);
   });
 
   test('known to have a limit sends one at a time, for a second at most', () => {

@@ -6,6 +6,7 @@ import {
   addSms,
   addTotp,
   login,
+  regenerateBackupCodes,
   removeMethod,
   totpCode,
   type CodePrompt,
@@ -219,4 +220,16 @@ describe('a method', () => {
     const ran = await run(addAuthenticator, {}, { methodId: 1 });
     expect(ran.sent).toContainEqual({ tfa_method: 'sms', tfa_method_id: 1 });
   });
+});
+
+test.each<[operation: string, flow: Parameters<typeof run>[0]]>([
+  ['tfa.login', login],
+  ['tfa.setupTotp', (client, options) => addTotp(client, { ...options, onSecret() {} })],
+  ['tfa.sendSms', (client, options) => addSms(client, { ...options, phoneNumber: '+15551234567' })],
+  ['tfa.remove', removeMethod],
+  ['tfa.regenerateBackupCodes', regenerateBackupCodes],
+])('%s with an option that cannot work sends nothing', async (operation, flow) => {
+  const { error, calls } = await run(flow, {}, { totpSecret: '' });
+  expect([error, calls]).toEqual([expect.any(RequestError), []]);
+  expect(error).toMatchObject({ operation, message: `${operation}: totpSecret: must be base32` });
 });

@@ -76,7 +76,7 @@ test.each([
       });
     const said = polled((exchange) => Promise.race([late(), never(exchange)]));
     await vi.advanceTimersByTimeAsync(ms);
-    expect((await said).kind).toBe(kind);
+    expect(await said).toMatchObject({ kind, ...(kind === 'error' && { tooLarge: 'perhaps' }) });
   } finally {
     vi.useRealTimers();
   }

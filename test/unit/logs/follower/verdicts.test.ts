@@ -16,7 +16,14 @@ describe('a view that continues the known lines', () => {
     ],
     ['may repeat lines of before', 'whole a b c → a b c \n whole a b c a b c → a b c'],
     ['may be of one line that repeats', 'whole a a a → a a a \n whole a a a a a → a a'],
-    ['may lack the last known line', 'whole a b c d → a b c d \n whole a b c e → e'],
+    [
+      'may lack the last known line, which comes back',
+      'whole a b c d → a b c d \n whole a b c e → e \n whole a b c d e f → f',
+    ],
+    [
+      'may lack lines between others, which come back',
+      'whole a b c d e f → a b c d e f \n whole a c e f g → g \n whole a b c d e f g h → h',
+    ],
     [
       'is asked for more if it may join them in several places',
       'whole a b c d a b c d a b c d → a b c d a b c d a b c d \n full d a b c d a b c d → more',
@@ -99,6 +106,10 @@ describe('a whole view that does not fit', () => {
     ['is a log that began again', 'whole a b c d → a b c d \n whole p q → (reset ?) p q \n whole p q r → r'],
     ['also if it is longer', 'whole a b → a b \n whole p q r s → (reset ?) p q r s'],
     [
+      'if it is much shorter, whatever of the last words it begins with',
+      'whole a b c d e f g h i j k l m n o p q r s t → a b c d e f g h i j k l m n o p q r s t \n whole q r s t u → (reset ?) q r s t u',
+    ],
+    [
       'with the first words of the one before',
       'whole a b c d e f g → a b c d e f g \n whole a p q r s t u v w → (reset ?) a p q r s t u v w',
     ],
@@ -114,8 +125,9 @@ describe('a whole view that does not fit', () => {
       +2 whole p q r  → (reset ?) p q r
       +2 whole a b c d → held
       +2 whole p q r s → s
+      +31 whole a b c d → (reset ?) a b c d
     `);
-    expect(records.map(({ epoch }) => epoch)).toEqual([1, 1, 1, 1, 2, 2, 2, 2, 2]);
+    expect(records.map(({ epoch }) => epoch)).toEqual([1, 1, 1, 1, 2, 2, 2, 2, 2, 3, 3, 3, 3, 3]);
   });
 
   test('what was being written when its log ended is delivered before the gap', () => {
@@ -167,10 +179,15 @@ describe('a full view that does not fit', () => {
     expect(pictured.state.progress.epoch).toBe(1);
   });
 
-  test.each([undefined, 3])('of a service whose cap was never seen is an overrun too: %s', (tail) => {
+  test.each([
+    ['1,000 lines', undefined, lines(0, 1_000), 'overrun'],
+    ['1,000 lines, and began in its midst', 3, lines(0, 1_000), 'overrun'],
+    ['16 KB', undefined, `${'x'.repeat(15_999)}\n`, 'overrun'],
+    ['less', undefined, lines(0, 999), 'reset'],
+  ])('of a service whose cap was never seen is an overrun too if it has %s', (_what, tail, text, reason) => {
     const pictured = new Pictured({ start: 'end' });
     pictured.answer('a\nb\n', tail);
-    expect(pictured.answer(lines(0, 5_000)).records[0]).toMatchObject({ gap: { reason: 'overrun' } });
+    expect(pictured.answer(text).records[0]).toMatchObject({ gap: { reason } });
   });
 });
 
@@ -219,6 +236,8 @@ describe('the first sight', () => {
 test('nothing moves for an answer without lines', () => {
   const pictured = expectPicture('whole a b → a b \n whole → - \n whole a b c → c');
   expect(pictured.answer('\n \n').records).toEqual([]);
+  const moved = ['a\nb\nc\n', 'a\nb\nc\nd', 'a\nb\nc\n'].map((text) => pictured.answer(text).moved);
+  expect(moved).toEqual([false, true, false]);
 });
 
 test('a later process goes on from what was stored', () => {

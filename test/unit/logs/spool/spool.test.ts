@@ -83,6 +83,10 @@ describe.each([
         SINKS.map((sink) => ({ kind: 'dropped', sink, records: 3, reason: 'overflow' })),
       );
       expect(drain('fast')).toEqual([...numbers(4, 9), ...numbers(1, 4)]);
+      // From here on, what is too much is missing for the other sink alone.
+      spool.append(SOURCE, recordsFrom(5, 3), progressAt(16));
+      expect(events.slice(2)).toEqual([{ kind: 'dropped', sink: 'slow', records: 3, reason: 'overflow' }]);
+      expect(SINKS.map((sink) => spool.lag(sink))).toEqual([10, 3]);
     }));
 
   test('gives no more than a batch at a time, and one record however large', () =>

@@ -1,0 +1,118 @@
+/** A call to a name with several addresses, each over real sockets and with a fault of its own. */
+import { createServer } from 'node:http';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createTransport, type Transport } from '../../../src/client/transport/transport.ts';
+import { hasAddresses, startAddresses, type Addresses } from '../../support/addresses.ts';
+import { until } from '../../support/daemon.ts';
+import type { FaultMode } from '../../support/fault-proxy.ts';
+import { listening, type Listening } from '../../support/listening.ts';
+import { describeWith } from '../../support/optional.ts';
+
+const PASS: FaultMode = { kind: 'pass' };
+const SILENT: FaultMode = { kind: 'hang-after-request' };
+const DROPPED: FaultMode = { kind: 'hang-at-connect' };
+const REFUSED: FaultMode = { kind: 'refuse' };
+
+let service: Listening;
+beforeAll(async () => {
+  service = await listening(createServer((_, response) => response.end('{}')));
+});
+afterAll(() => service[Symbol.asyncDispose]());
+
+describeWith(
+  '127.0.0.0/8',
+  hasAddresses,
+  'run it on Linux',
+)('a call without a retry', () => {
+  const call = (transport: Transport, addresses: Addresses, more: { subject?: string } = {}) =>
+    transport.exchange({
+      url: `http://service.internal:${addresses.port}/`,
+      method: 'GET',
+      headers: {},
+      body: undefined,
+      signal: new AbortController().signal,
+      fresh: true,
+      maxBytes: 100_000,
+      ...more,
+    });
+
+  test.concurrent.each<[what: string, faults: readonly FaultMode[]]>([
+    ['drops packets', [DROPPED, PASS]],
+    ['refuses connections', [REFUSED, PASS]],
+    ['drops packets, and so does the second', [DROPPED, DROPPED, PASS]],
+  ])('is answered although the first address %s', async (_, faults) => {
+    await using addresses = await startAddresses(service.port, faults);
+    await using transport = createTransport(addresses.resolve);
+    const { peer } = await call(transport, addresses);
+    expect(peer).toMatchObject({ address: addresses.listed.at(-1), addresses: faults.length });
+    const bad = transport.addresses()[0]?.addresses.slice(0, -1);
+    expect(bad?.filter(({ failure }) => failure === undefined)).toEqual([]);
+    // The next one does not wait for the others.
+    await call(transport, addresses);
+    expect(addresses.proxies.at(-1)?.taken).toBe(2);
+  });
+
+  test.concurrent('waits for an address that is slow to connect, and blames none that is slower', async () => {
+    await using addresses = await startAddresses(service.port, [DROPPED, REFUSED, DROPPED]);
+    await using transport = createTransport(addresses.resolve);
+    const answered = call(transport, addresses);
+    const reasons = () => transport.addresses()[0]?.addresses.map(({ failure }) => failure?.reason);
+    await until(() => reasons()?.[1] === 'refused');
+    // Its first packet is dropped, and sent again after a second.
+    await addresses.proxies[0]?.switchTo(PASS);
+    expect((await answered).peer?.address).toBe(addresses.listed[0]);
+    expect(reasons()).toEqual([undefined, 'refused', undefined]);
+  });
+
+  test.concurrent('says why if no address is left', async () => {
+    await using addresses = await startAddresses(service.port, [REFUSED, REFUSED]);
+    await using transport = createTransport(addresses.resolve);
+    await expect(call(transport, addresses)).rejects.toMatchObject({ code: 'ECONNREFUSED' });
+    expect(transport.open).toBe(0);
+  });
+
+  test.concurrent('uses another address than one about the same thing that is not answered yet', async () => {
+    await using addresses = await startAddresses(service.port, [SILENT, PASS]);
+    await using transport = createTransport(addresses.resolve);
+    const [first] = addresses.proxies;
+    const hanging = Promise.allSettled([call(transport, addresses, { subject: 'one' })]);
+    await until(() => first?.taken === 1);
+    const { peer } = await call(transport, addresses, { subject: 'one' });
+    expect(peer?.address).toBe(addresses.listed[1]);
+    // Nothing is known against the first one yet.
+    void call(transport, addresses, { subject: 'another' }).catch(() => {});
+    await until(() => first?.taken === 2);
+    await transport[Symbol.asyncDispose]();
+    await hanging;
+  });
+
+  test.concurrent('uses the same address as one about the same thing that has been answered', async () => {
+    await using addresses = await startAddresses(service.port, [PASS, PASS]);
+    await using transport = createTransport(addresses.resolve);
+    const subject = 'one';
+    const peers = [
+      await call(transport, addresses, { subject }),
+      await call(transport, addresses, { subject }),
+    ];
+    expect(peers.map(({ peer }) => peer?.address)).toEqual([addresses.listed[0], addresses.listed[0]]);
+  });
+
+  test.concurrent('does not reuse the connection to an address that was judged bad', async () => {
+    await using addresses = await startAddresses(service.port, [PASS, PASS]);
+    await using transport = createTransport(addresses.resolve);
+    const [first] = addresses.proxies;
+    const reusing = () => {
+      const url = `http://service.internal:${addresses.port}/`;
+      const { signal } = new AbortController();
+      const plain = { method: 'GET', headers: {}, body: undefined, signal, maxBytes: 100_000 };
+      return transport.exchange({ url, ...plain, fresh: false });
+    };
+    const { peer } = await reusing();
+    peer?.judge();
+    await reusing();
+    expect(first?.taken).toBe(1);
+    peer?.judge('status 503');
+    expect((await reusing()).peer?.address).toBe(addresses.listed[1]);
+    expect(first?.taken).toBe(1);
+  });
+});
