@@ -96,6 +96,18 @@ describe('without a limit', () => {
     expect([at.queue.nextAt(NOW), at.queue.leavesAt()]).toEqual([NOW, -Infinity]);
   });
 
+  test('one without a TTL is as urgent as one that expires a minute after it was due', () => {
+    const endless = due(1, 5_000, {}, { ttl: undefined });
+    for (const [age, isFirst] of [
+      [10_000, true],
+      [1_000, false],
+    ] as const) {
+      const [at, other] = [scene(), due(2, age)];
+      placed(at, endless, other);
+      expect(at.queue.next(NOW)).toBe(isFirst ? other : endless);
+    }
+  });
+
   test('if none is due the next is waited for', () => {
     const at = scene();
     placed(at, due(1, 20_000, { dueAt: NOW + 700 }));
@@ -199,6 +211,7 @@ describe('under a spacing that is proven', () => {
 
   test.each([
     ['that has another chance', 30_000, 3_000, false],
+    ['that has another chance, but would not live until it opens', 30_000, 40_000, false],
     ['that has none, but lives until it opens', 55_000, 3_000, false],
     ['that has none, and would not live until then', 55_000, 20_000, true],
   ])('one %s goes early, or not', (_which, age, retryAfterMs, isEarly) => {

@@ -251,7 +251,9 @@ test('of many that changed the least time is said, and the reason of the first',
     logger.notice(id, to('retrying', left));
   }
   await vi.advanceTimersByTimeAsync(300);
-  expect(lines).toMatchObject([{ count: 3, remainingSeconds: 3.8, reason: FAILURE_WORDS.tls }]);
+  expect(lines).toMatchObject([
+    { count: 3, deploymentIds: [1, 2, 3], remainingSeconds: 3.8, reason: FAILURE_WORDS.tls },
+  ]);
   expect(lines[0]).not.toHaveProperty('advice');
   expect(lines[0]).not.toHaveProperty('deploymentId');
 });
@@ -265,6 +267,13 @@ test.each(['stopped', 'withheld'] as const)(
     expect(lines).toEqual([]);
   },
 );
+
+test('a redeployment is said, and no more of the old one', async () => {
+  logger.notice(42, to('lapsed'));
+  logger.replaced(42, 43, 'square');
+  await vi.advanceTimersByTimeAsync(120_000);
+  expect(lines).toMatchObject([{ deploymentId: 42, deployment: 'square', by: 43 }]);
+});
 
 test('a wait that was cut short is said', () => {
   logger.notice(42, { type: 'wait-cut-short', byMs: 12_000.6 });

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import {
   attemptsAtOnce,
   containerLimit,
@@ -109,4 +109,12 @@ test('an event loop that was held up is seen, and one that was not is not', asyn
   const after = vitals.read();
   expect(after.lagMs).toBeGreaterThan(1_000);
   expect(after.cpuSeconds).toBeGreaterThan(before.cpuSeconds);
+  const now = performance.now();
+  const clock = vi.spyOn(performance, 'now');
+  onTestFinished(() => clock.mockRestore());
+  const lags = [60_000, 60_001, 120_001, 120_002].map((later) => {
+    clock.mockReturnValue(now + later);
+    return vitals.read().lagMs;
+  });
+  expect(lags.map((lag) => lag > 1_000)).toEqual([true, true, true, false]);
 });
