@@ -192,6 +192,7 @@ test('half of the attempts that may be open are for those that are not overdue',
   expect(scene.sent).toBe(2);
   await vi.advanceTimersByTimeAsync(300);
   expect(scene.sent).toBe(4);
+  expect(scene.heart.avoidedAddresses()).toEqual([]);
 });
 
 describe('an app', () => {

@@ -29,9 +29,7 @@ async function problemsOf(document: OpenApiDocument): Promise<string[]> {
 }
 
 let document: OpenApiDocument;
-beforeEach(() => {
-  document = openApiDocument();
-});
+beforeEach(() => void (document = openApiDocument()));
 
 function operations(): [string, string, OperationObject][] {
   return Object.entries(document.paths).flatMap(([path, methods]) =>

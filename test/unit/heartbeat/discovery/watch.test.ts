@@ -431,27 +431,24 @@ describe('what changes is taken', () => {
     expect(scene.said('matched').map((one) => (one as { ids: number[] }).ids)).toEqual([[1], [1, 2], [2]]);
   });
 
-  test('a redeployment where the heartbeats know that the old one is gone', async () => {
-    let rows: Told[] = [{ id: 1, name: 'square' }];
-    const scene = new Scene([byName('square')], { list: () => rows, get: () => status(501) });
-    await scene.time.pass(SECOND);
-    rows = [{ id: 2, name: 'square' }];
-    scene.gone.add(1);
-    await scene.time.pass(32 * SECOND);
-    expect(scene.beaten).toEqual([2]);
-  });
-
-  test('a redeployment that a list has shown, as soon as the heartbeats know that the old one is gone', async () => {
-    let rows: Told[] = [{ id: 1, name: 'square' }];
-    const scene = new Scene([byName('square')], { list: () => rows, get: () => status(501) });
-    await scene.time.pass(SECOND);
-    rows = [{ id: 2, name: 'square' }];
-    await scene.time.pass(31 * SECOND);
-    expect(scene.beaten).toEqual([1, 2]);
-    scene.watch.gone(1);
-    await scene.time.pass(101);
-    expect(scene.beaten).toEqual([2]);
-  });
+  test.each([
+    ['before a list shows', true],
+    ['after a list has shown', false],
+  ])(
+    'a redeployment where the heartbeats know that the old one is gone, %s the new one',
+    async (_, isBefore) => {
+      let rows: Told[] = [{ id: 1, name: 'square' }];
+      const scene = new Scene([byName('square')], { list: () => rows, get: () => status(501) });
+      await scene.time.pass(SECOND);
+      rows = [{ id: 2, name: 'square' }];
+      if (isBefore) scene.gone.add(1);
+      await scene.time.pass(32 * SECOND);
+      expect(scene.beaten).toEqual(isBefore ? [2] : [1, 2]);
+      scene.watch.gone(1);
+      await scene.time.pass(101);
+      expect(scene.beaten).toEqual([2]);
+    },
+  );
 
   test('a deployment that is gone, and whose name no other has, until lists have missed it for a minute', async () => {
     let rows: Told[] = [{ id: 1, name: 'square' }];

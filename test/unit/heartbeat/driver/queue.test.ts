@@ -97,14 +97,11 @@ describe('without a limit', () => {
   });
 
   test('one without a TTL is as urgent as one that expires a minute after it was due', () => {
-    const endless = due(1, 5_000, {}, { ttl: undefined });
-    for (const [age, isFirst] of [
-      [10_000, true],
-      [1_000, false],
-    ] as const) {
-      const [at, other] = [scene(), due(2, age)];
+    const [endless, soon, late] = [due(1, 5_000, {}, { ttl: undefined }), due(2, 10_000), due(3, 1_000)];
+    for (const [other, first] of [[soon, soon] as const, [late, endless] as const]) {
+      const at = scene();
       placed(at, endless, other);
-      expect(at.queue.next(NOW)).toBe(isFirst ? other : endless);
+      expect(at.queue.next(NOW)).toBe(first);
     }
   });
 

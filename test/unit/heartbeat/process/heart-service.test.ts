@@ -115,8 +115,11 @@ describe('the daemon', () => {
     await scene.service.stop();
   });
 
-  test('asks for the end of the program', async () => {
+  test('asks for turns, and for the end of the program', async () => {
     expect(scene.quits).toBe(0);
+    scene.daemon.say({ type: 'ask', ask: { number: 1, operations: [], answers: [] } });
+    await vi.advanceTimersByTimeAsync(1);
+    expect(scene.daemon.heard.at(-1)).toMatchObject({ type: 'grants' });
     scene.daemon.say({ type: 'quit' });
     await vi.advanceTimersByTimeAsync(1);
     expect(scene.quits).toBe(1);

@@ -60,6 +60,11 @@ describe('the limit of the container', () => {
       4000,
     ],
     ['is none where all say so', { [GROUPS]: '0::/\n', '/sys/fs/cgroup/memory.max': 'max\n' }, undefined],
+    [
+      'is none where version 1 says so',
+      { [GROUPS]: '1:memory:/\n', '/sys/fs/cgroup/memory/memory.limit_in_bytes': NONE_OF_V1 },
+      undefined,
+    ],
     ['is none of 0 bytes', { [GROUPS]: '0::/\n', '/sys/fs/cgroup/memory.max': '0\n' }, undefined],
     ['is unknown where no group is told', { '/sys/fs/cgroup/memory.max': '1000\n' }, undefined],
     ['is unknown where the files are not there', { [GROUPS]: '0::/a\n1:memory:/a\n' }, undefined],
