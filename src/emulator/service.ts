@@ -205,8 +205,7 @@ function createValidator(dialect: Dialect): Validator {
 /** Endpoint group parameters are refused in the words of the rules. */
 function refuseBadParameters({ body: schema }: Operation, body: unknown): void {
   if (!schema || !ENDPOINT_GROUP_PARAMETERS.every((name) => name in schema.shape) || !isRecord(body)) return;
-  const given = ENDPOINT_GROUP_PARAMETERS.filter((name) => body[name] !== undefined);
-  refuseBadGroup(Object.fromEntries(given.map((name) => [name, body[name]])));
+  refuseBadGroup(Object.fromEntries(ENDPOINT_GROUP_PARAMETERS.map((name) => [name, body[name]])));
 }
 
 function readQuery(operation: Operation, call: Call, dialect: Dialect): Record<string, unknown> {

@@ -57,7 +57,7 @@ export class AppWatch {
   why: string | undefined;
   #hasAnswered = false;
   #askedAt = -Infinity;
-  #cancel: CancelTimer | undefined;
+  #cancel: CancelTimer;
 
   constructor(options: AppWatchOptions) {
     this.#options = options;
@@ -76,11 +76,11 @@ export class AppWatch {
     const { withheld, unhealthyMs, grace } = this.health;
     const answered = this.why === undefined ? 'healthy' : 'unhealthy';
     const state = withheld ? 'withheld' : this.#hasAnswered ? answered : 'unknown';
-    return { state, unhealthyMs, graceMs: grace, ...(this.why !== undefined && { why: this.why }) };
+    return { state, unhealthyMs, graceMs: grace, why: this.why };
   }
 
   stop(): void {
-    this.#cancel?.();
+    this.#cancel();
     for (const question of this.#open) this.#drop(question);
   }
 
@@ -91,7 +91,7 @@ export class AppWatch {
     this.#open.add(question);
     this.#askedAt = ports.clock.mono();
     const cancel = ports.setTimer(ANSWER_WITHIN, () => this.#hear(question, LATE));
-    question.signal.addEventListener('abort', cancel, { once: true });
+    question.signal.addEventListener('abort', cancel);
     const hear = (answer: AppAnswer): void => this.#hear(question, answer);
     void (async () => ask(question.signal))().then(hear, () => hear(FAILED));
     this.#arm();
@@ -99,7 +99,7 @@ export class AppWatch {
 
   #arm(): void {
     const { clock, setTimer } = this.#options.ports;
-    this.#cancel?.();
+    this.#cancel();
     const everyMs = this.health.withheld ? ASK_WITHHELD_EVERY : ASK_EVERY;
     const waitMs = this.#askedAt + everyMs - clock.mono();
     this.#cancel = setTimer(Math.max(0, waitMs), () => this.#ask());
@@ -118,7 +118,7 @@ export class AppWatch {
   #become(health: AppHealth): void {
     const before = this.health;
     this.health = health;
-    if (health.withheld !== before.withheld) this.#arm();
+    this.#arm();
     this.#options.onHealth(health, before);
   }
 
@@ -175,13 +175,10 @@ function connect(url: URL, lookup: Lookup, signal: AbortSignal): Promise<AppAnsw
     lookup: lookupUntil(lookup, signal),
   });
   const end = (): void => void socket.destroy();
-  signal.addEventListener('abort', end, { once: true });
+  signal.addEventListener('abort', end);
   socket.once('connect', () => resolve(WELL)).once('error', reject);
   socket.once('close', () => reject(new Error('closed')));
-  return promise.finally(() => {
-    signal.removeEventListener('abort', end);
-    end();
-  });
+  return promise.finally(end);
 }
 
 async function get(url: URL, lookup: Lookup, signal: AbortSignal): Promise<AppAnswer> {
@@ -216,11 +213,10 @@ async function get(url: URL, lookup: Lookup, signal: AbortSignal): Promise<AppAn
     },
   );
   const end = (): void => reject(new Error('not wanted any more'));
-  signal.addEventListener('abort', end, { once: true });
+  signal.addEventListener('abort', end);
   try {
     return await promise;
   } finally {
-    signal.removeEventListener('abort', end);
     // First, for a living client would connect again.
     void client.destroy(new Error('asked')).catch(() => {});
     life.abort();

@@ -213,9 +213,7 @@ export function errorResponses(operation: Operation): Record<string, ResponseObj
   const pairs = codes.flatMap((code) => ERRORS[code].status.map((status) => ({ status, code })));
   const byStatus = Map.groupBy(pairs, ({ status }) => status);
   return Object.fromEntries(
-    [...byStatus]
-      .toSorted(([a], [b]) => a - b)
-      .map(([status, entries]) => [String(status), response(operation, entries)]),
+    Array.from(byStatus, ([status, entries]) => [String(status), response(operation, entries)]),
   );
 }
 
@@ -364,7 +362,7 @@ function tidy({
 }): void {
   if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
   if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
-  if (zodSchema._zod.def.type === 'optional' && defaultOf(zodSchema) === undefined) delete jsonSchema.default;
+  if (defaultOf(zodSchema) === undefined) delete jsonSchema.default;
 }
 
 export function inlineSchema(schema: z.ZodType, io: 'input' | 'output' = 'input'): JsonSchema {

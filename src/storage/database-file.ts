@@ -119,7 +119,7 @@ export class DatabaseFile {
       return result;
     } catch (error) {
       try {
-        if (this.db.isTransaction) this.db.exec('ROLLBACK');
+        this.db.exec('ROLLBACK');
       } catch {
         // The first error says more.
       }

@@ -133,7 +133,6 @@ function expireRecord(record: { expiresAtMs: number }, nowMs: number): void {
 
 const VALIDITY_MS = LIMITS.challengeValiditySeconds * 1000;
 const SECRET_BYTES = 16;
-const REMEMBERED = 10_000;
 
 type Named = readonly [secret: string, challenge: Challenge];
 
@@ -146,8 +145,6 @@ export function openChallenge(
   const codes = { sms: null, email: null };
   const challenge = { userId: user.id, purpose, by, codes, expiresAtMs: nowMs + VALIDITY_MS };
   tfa.challenges.set(secret, challenge);
-  const [oldest = secret] = tfa.challenges.keys();
-  if (tfa.challenges.size > REMEMBERED) tfa.challenges.delete(oldest);
   return [secret, challenge];
 }
 

@@ -64,20 +64,15 @@ export function relevantRows(
 ): unknown {
   if (!isRecord(body) || !Array.isArray(body['deployments'])) return body;
   const rows: readonly unknown[] = body['deployments'];
-  const relevant = rows.filter((row) => {
-    if (!isRecord(row)) return false;
-    const id = Number(row['id']);
-    return selection.ids.has(id) || known.has(id) || selection.hasName(String(row['name']));
-  });
+  const relevant = rows
+    .filter((row) => isRecord(row))
+    .filter(({ id, name }) => {
+      const number = Number(id);
+      return selection.ids.has(number) || known.has(number) || selection.hasName(String(name));
+    })
+    .map(({ id, name, tag, ttl, endpoint_state }) => ({ id, name, tag, ttl, endpoint_state }));
   // If no row can be read, the schema has to see one to refuse it.
-  const kept = relevant.length > 0 ? relevant : rows.slice(0, 1);
-  return { ...body, deployments: kept.map((row) => fieldsOf(row)) };
-}
-
-function fieldsOf(row: unknown): unknown {
-  if (!isRecord(row)) return row;
-  const { id, name, tag, ttl, endpoint_state } = row;
-  return { id, name, tag, ttl, endpoint_state };
+  return { ...body, deployments: relevant.length > 0 ? relevant : rows.slice(0, 1) };
 }
 
 export interface Known extends Identity {

@@ -32,9 +32,9 @@ interface WatchOptions {
   readonly onChange: (choices: readonly Choice[]) => void;
   readonly onNotice: (notice: DiscoveryNotice) => void;
   /** The service refuses its heartbeats as of a deployment that does not exist. */
-  readonly isGone?: (id: number) => boolean;
+  readonly isGone: (id: number) => boolean;
   /** The service accepts its heartbeats, so it exists, whatever another backend says. */
-  readonly isAlive?: (id: number) => boolean;
+  readonly isAlive: (id: number) => boolean;
 }
 
 /** The first question would delay the first heartbeats, ms. */
@@ -94,7 +94,7 @@ export class DeploymentWatch {
       this.#cancelReport?.();
       this.#wake();
     };
-    signal.addEventListener('abort', end, { once: true });
+    signal.addEventListener('abort', end);
     this.done = this.#run();
   }
 
@@ -208,12 +208,12 @@ export class DeploymentWatch {
     if (reply.kind === 'answered' && subject === 'list') {
       this.#knowledge = learnList(this.#knowledge, reply.rows, this.#selection, now);
       for (const id of this.#knowledge.deployments.keys()) {
-        if (this.#options.isGone?.(id)) this.#knowledge = learnGone(this.#knowledge, id, now);
+        if (this.#options.isGone(id)) this.#knowledge = learnGone(this.#knowledge, id, now);
       }
     } else if (reply.kind === 'answered') {
       for (const row of reply.rows) this.#knowledge = learnOne(this.#knowledge, row, this.#selection, now);
     } else if (reply.kind === 'denied' && reply.gone && subject !== 'list') {
-      if (this.#options.isAlive?.(subject)) return;
+      if (this.#options.isAlive(subject)) return;
       this.#knowledge = learnGone(this.#knowledge, subject, now);
     }
   }

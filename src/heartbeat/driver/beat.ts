@@ -61,11 +61,7 @@ export function outcomeOf(error: unknown): AttemptOutcome {
   switch (reason) {
     case 'throttled': {
       const { retryAfterMs, thresholdMs } = error as ThrottledError;
-      return {
-        type: 'throttled',
-        ...(retryAfterMs !== undefined && { retryAfterMs }),
-        ...(thresholdMs !== undefined && { thresholdMs }),
-      };
+      return { type: 'throttled', retryAfterMs, thresholdMs };
     }
     case 'not-found':
       return { type: reason };
@@ -143,8 +139,8 @@ const TRANSPORT: Readonly<
 function describeTransport({ reason, cause }: TransportError): string {
   const error = causeOf(cause);
   if (error.code === 'UND_ERR_HEADERS_OVERFLOW') return 'the headers of the answer are too large';
-  const isNamed = reason === 'dns' && error.hostname !== undefined;
-  const words = isNamed ? `the name ${error.hostname} does not resolve` : TRANSPORT[reason].words;
+  const { hostname } = error;
+  const words = hostname === undefined ? TRANSPORT[reason].words : `the name ${hostname} does not resolve`;
   if (reason === 'tls') return `${words}: ${tlsDetail(error)}`;
   return DETAILED.has(reason) ? `${words}: ${detailOf(error)}` : words;
 }

@@ -68,7 +68,8 @@ export class HeartbeatDriver {
   /** The listener hears last, so that it holds up no request. */
   readonly #notices: (readonly [id: number, notice: Notice])[] = [];
   #final: FinalBeat | undefined;
-  #offset: number;
+  /** Of the clocks, when all deployments were last told, ms. */
+  #offset = 0;
   #longestSleep = LONGEST_SLEEP;
   readonly #alarm: Alarm;
   #withheld = false;
@@ -83,8 +84,6 @@ export class HeartbeatDriver {
     this.#concurrency = concurrency;
     this.#queue = new Queue(this.#limiter, this.#calls, { concurrency, openLimit });
     this.#keys = new KeySource(options.key, options.ports, (key) => this.#takeKey(key));
-    const now = this.#now();
-    this.#offset = now.wall - now.mono;
     this.#alarm = new Alarm(options.ports, () => this.#pump());
   }
 
@@ -263,9 +262,9 @@ export class HeartbeatDriver {
     enter(entry.stats, notice, now.wall);
     this.#notices.push([id, notice]);
     if (notice.type === 'overdue') this.#discount(entry, notice.attempt);
-    const isSilent = notice.type === 'state' && ['gone', 'withheld', 'stopped'].includes(notice.to);
     if (notice.type === 'accepted') this.#final?.missed.delete(id);
-    if (notice.type === 'accepted' || isSilent) this.#endFinal(id);
+    const isStopped = notice.type === 'state' && notice.to === 'stopped';
+    if (notice.type === 'accepted' || isStopped) this.#endFinal(id);
   }
 
   #endFinal(id: number): void {

@@ -79,7 +79,7 @@ export class KeySource {
   async #read(controller: AbortController): Promise<void> {
     const { signal } = controller;
     const ended = Promise.withResolvers<undefined>();
-    signal.addEventListener('abort', () => ended.resolve(undefined), { once: true });
+    signal.addEventListener('abort', () => ended.resolve(undefined));
     const cancel = this.#ports.setTimer(READ_TIMEOUT, () => controller.abort());
     try {
       const value = await Promise.race([this.#ports.readKey(signal), ended.promise]);

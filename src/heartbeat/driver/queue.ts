@@ -109,8 +109,7 @@ export class Queue<T extends { readonly beat: Heartbeat }> {
   nextAt(mono: number): number {
     const { next } = this.#timeline;
     // Those whose turn has not come are on the timeline.
-    const isIdle = this.#senders.size === 0 && (this.#spacing > 0 || this.#latest.size === 0);
-    if (isIdle || this.#full) return next;
+    if (this.#senders.size === 0 || this.#full) return next;
     // A wait that is over was cut short, or an early request is under way: its end wakes the driver.
     const cutAt = this.#latest.next > mono ? this.#latest.next : Infinity;
     return Math.min(next, Math.max(mono, Math.min(this.opensAt, cutAt)));
@@ -134,15 +133,14 @@ export class Queue<T extends { readonly beat: Heartbeat }> {
     };
   }
 
-  /** The first whose turn it is, else the heartbeat that has waited longest. A second attempt comes last. */
+  /** The first whose turn it is. A second attempt comes last. */
   #nextTurn(mono: number): T | undefined {
     let first = this.#senders.peek();
     for (; first && this.#turnAt(first.beat, mono) > mono; first = this.#senders.peek()) {
       this.#senders.delete(first);
       this.#timeline.set(first, Math.min(deadlineAt(first.beat), this.#turnAt(first.beat, mono)));
     }
-    const isFirstAttempt = first !== undefined && first.beat.dueAt <= mono;
-    return isFirstAttempt || this.#spacing > 0 ? first : (this.#latest.peek() ?? first);
+    return first;
   }
 
   #early(mono: number): T | undefined {
@@ -334,7 +332,6 @@ export class Calls {
   }
 
   async drained(): Promise<void> {
-    if (this.#unfinished.size === 0) return;
     const { promise, resolve } = Promise.withResolvers<void>();
     const cancel = this.#ports.setTimer(GRACE, resolve);
     await Promise.race([Promise.all(this.#unfinished), promise]);

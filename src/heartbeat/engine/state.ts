@@ -187,7 +187,11 @@ export type AttemptOutcome =
   | { readonly type: 'accepted' }
   /** `why`: in words, with the address if it is known: `connection refused (10.0.0.7:443)`. */
   | { readonly type: 'failed'; readonly reason: FailureReason; readonly why?: string }
-  | { readonly type: 'throttled'; readonly retryAfterMs?: number; readonly thresholdMs?: number }
+  | {
+      readonly type: 'throttled';
+      readonly retryAfterMs?: number | undefined;
+      readonly thresholdMs?: number | undefined;
+    }
   /** 401, 403, and the 404 "Session expired. Please log in again.". `no-key`: nothing was sent. */
   | { readonly type: 'unauthorized'; readonly reason?: 'no-key'; readonly why?: string }
   | NotFound;

@@ -96,7 +96,7 @@ export class HeartService {
     this.#logProblems(problems);
     if (ignoredNames.length > 0) this.#log(MESSAGES.ignoredVariables, { names: ignoredNames });
     this.#logOverridden(problems);
-    this.#unwatchKey = this.#watchKeyFile(files.get('apiKey'));
+    this.#unwatchKey = this.#watchKeyFile();
   }
 
   startDaemon({ onQuit, serviceManager, start }: DaemonOptions): void {
@@ -195,7 +195,8 @@ export class HeartService {
     if (names.length > 0) this.#log(MESSAGES.overriddenVariables, { names });
   }
 
-  #watchKeyFile(path: string | undefined): () => void {
+  #watchKeyFile(): () => void {
+    const path = this.#apiKey.file();
     return watchFiles(path === undefined ? [] : [path], () => void this.#heart.keyChanged());
   }
 
@@ -225,7 +226,7 @@ export class HeartService {
     this.#settings = { ...next, baseUrl, logFormat };
     this.#apiKey.replace(next.apiKey, files.get('apiKey'));
     this.#unwatchKey();
-    this.#unwatchKey = this.#watchKeyFile(files.get('apiKey'));
+    this.#unwatchKey = this.#watchKeyFile();
     this.#heart.reload(next.deployments, next, appOf(next));
     // A deployment that goes on may have another name.
     for (const id of this.#heart.deploymentIds()) this.#reports.changed(id);

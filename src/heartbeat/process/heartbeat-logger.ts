@@ -71,7 +71,7 @@ export class HeartbeatLogger {
       return;
     }
     const story: Story = known ?? { state: 'retrying', namedAt: new Map() };
-    if (known === undefined) this.#stories.set(id, story);
+    this.#stories.set(id, story);
     switch (notice.type) {
       case 'sent':
         if (notice.attempt === 1) Object.assign(story, { state: 'starting', trouble: OVERDUE });
@@ -140,12 +140,10 @@ export class HeartbeatLogger {
   close(): void {
     clearInterval(this.#looking);
     this.#logChanges(Infinity);
-    clearTimeout(this.#timer);
   }
 
   /** Silence has no error with an address, so the host is named. */
-  #reasonOf(trouble: Story['trouble']): string | undefined {
-    if (trouble === undefined) return undefined;
+  #reasonOf(trouble = OVERDUE): string {
     const { reason, why = FAILURE_WORDS[reason] } = trouble;
     const [asked] = this.#heart().addresses();
     const isSilence = trouble.why === undefined && (reason === 'overdue' || reason === 'timeout');
@@ -168,7 +166,9 @@ export class HeartbeatLogger {
   #logChanges(until = performance.now()): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;
-    const due = [...this.#stories].filter(([, story]) => isUnlogged(story) && notBefore(story) <= until);
+    const due = [...this.#stories].filter(
+      ([, story]) => isUnlogged(story) && notBefore(story, story.state) <= until,
+    );
     if (due.length > 0) this.#changesAt = performance.now();
     for (const [to, changed] of Map.groupBy(due, ([, { state }]) => state)) {
       const message = { ...MESSAGES.stateChanged, level: STATE_LEVELS[to] ?? 'info' };
@@ -205,11 +205,9 @@ export class HeartbeatLogger {
     const states: Record<string, number> = {};
     const reasons: Record<string, number> = {};
     for (const [id, story] of this.#stories) {
-      for (const [as, at] of story.namedAt) if (now - at >= NAMED_AGAIN_MS) story.namedAt.delete(as);
-      if (isOver(story)) this.#stories.delete(id);
-      if (!story.trouble || !(isTime || !story.namedAt.has('trouble'))) continue;
+      if (!story.trouble || !(isTime || notBefore(story, 'trouble') <= now)) continue;
       failing.push([id, story]);
-      const reason = this.#reasonOf(story.trouble) ?? '';
+      const reason = this.#reasonOf(story.trouble);
       states[story.state] = (states[story.state] ?? 0) + 1;
       reasons[reason] = (reasons[reason] ?? 0) + 1;
       markNamed(story, now);
@@ -238,10 +236,11 @@ export class HeartbeatLogger {
   #lookAtAddresses(): void {
     const known = new Set<string>();
     for (const { origin, proxy, addresses } of this.#heart().addresses()) {
-      for (const { address, failure } of addresses.length < 2 ? [] : addresses) {
+      if (addresses.length < 2) continue;
+      for (const { address, failure } of addresses) {
         const key = `${origin} ${address}`;
         known.add(key);
-        const fields = { origin, address, ...(proxy !== undefined && { proxy }) };
+        const fields = { origin, address, proxy };
         const failed = failure && {
           ...fields,
           reason: describeAddressFailure(failure.reason),
@@ -255,15 +254,10 @@ export class HeartbeatLogger {
   }
 }
 
-const OVERDUE: Story['trouble'] = { reason: 'overdue', why: undefined };
+const OVERDUE: NonNullable<Story['trouble']> = { reason: 'overdue', why: undefined };
 
 function isUnlogged({ state, logged }: Story): boolean {
   return logged !== undefined && logged !== state;
-}
-
-/** Nothing is left to log, and no line is recent enough to hold another back. */
-function isOver(story: Story): boolean {
-  return !story.trouble && !isUnlogged(story) && story.namedAt.size === 0;
 }
 
 /** Of the deployment that expires first, s. */
@@ -273,8 +267,8 @@ function leastRemaining(stories: readonly (readonly [number, Story])[]): number 
 }
 
 /** The same trouble is named once a minute; its end at once. Monotonic ms. */
-function notBefore({ state, namedAt }: Story): number {
-  return state === 'healthy' ? -Infinity : (namedAt.get(state) ?? -Infinity) + NAMED_AGAIN_MS;
+function notBefore({ namedAt }: Story, as: HeartbeatState | 'trouble'): number {
+  return (namedAt.get(as) ?? -Infinity) + NAMED_AGAIN_MS;
 }
 
 function markNamed(story: Story, now: number): void {

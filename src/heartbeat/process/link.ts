@@ -22,9 +22,9 @@ export interface Report {
   readonly messages: Readonly<Record<string, number>>;
   readonly openConnections: number;
   readonly vitals: HeartVitals;
-  readonly avoided?: readonly AvoidedAddress[];
-  readonly missing?: readonly MissingDeployment[];
-  readonly app?: AppSnapshot;
+  readonly avoided: readonly AvoidedAddress[];
+  readonly missing: readonly MissingDeployment[];
+  readonly app: AppSnapshot | undefined;
 }
 
 export type HeartMessage =

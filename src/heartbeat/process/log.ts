@@ -45,8 +45,7 @@ export function createHeartLog({ stderr, level, format, redaction, onMessage }: 
   const logged = new Map<string, { readonly at: number; suppressed: number }>();
 
   /** Undefined: suppress this one too. */
-  function suppressedBefore({ text, everyMs }: Message, subject: string): number | undefined {
-    if (everyMs === undefined) return 0;
+  function suppressedBefore({ text, everyMs = 0 }: Message, subject: string): number | undefined {
     const now = performance.now();
     for (const [old, { at }] of logged) if (now - at > FORGOTTEN_MS) logged.delete(old);
     const key = `${text} ${subject}`;

@@ -81,8 +81,7 @@ export async function awaitConfig(
       return 'refused';
     }
     if (looks % LOOKS_PER_MESSAGE === 0) print(problems, BEFORE_THE_LOG.waiting);
-    const pause = new Promise((resolve) => setTimeout(resolve, LOOK_AGAIN_MS));
-    if ((await Promise.race([told, pause])) === 'told') return 'told';
+    await Promise.race([told, new Promise((resolve) => setTimeout(resolve, LOOK_AGAIN_MS))]);
   }
 }
 

@@ -86,7 +86,7 @@ export class Reports {
 
   removed(deploymentId: number): void {
     this.#changed.delete(deploymentId);
-    if (this.#send) this.#removed.push(deploymentId);
+    this.#removed.push(deploymentId);
     this.#gather();
   }
 
@@ -125,9 +125,6 @@ export class Reports {
     this.#number += 1;
     this.#underWay = this.#number;
     const heart = this.#heart();
-    const app = heart.app();
-    const avoided = heart.avoidedAddresses();
-    const missing = heart.missingDeployments();
     this.#send?.({
       number: this.#number,
       lastTickAt: heart.lastTickAt(),
@@ -139,9 +136,9 @@ export class Reports {
       messages: this.#messages,
       openConnections: heart.openConnections(),
       vitals: this.#vitals.read(),
-      ...(avoided.length > 0 && { avoided }),
-      ...(missing.length > 0 && { missing }),
-      ...(app && { app }),
+      avoided: heart.avoidedAddresses(),
+      missing: heart.missingDeployments(),
+      app: heart.app(),
     });
     this.#removed = [];
     this.#exchanges = [];

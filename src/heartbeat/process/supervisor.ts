@@ -41,7 +41,6 @@ export class Supervisor {
   #unanswered = 0;
   #wait = FIRST_WAIT_MS;
   #again: NodeJS.Timeout | undefined;
-  #ending: NodeJS.Timeout | undefined;
   #stopping = false;
   #reloadWaits = false;
   #cause: string | undefined;
@@ -69,10 +68,8 @@ export class Supervisor {
     if (this.#child === undefined) return true;
     if (this.#started) this.#child.send({ type: 'stop', withinMs });
     else this.#child.kill();
-    const patience = setTimeout(() => this.#over.resolve(false), withinMs);
+    setTimeout(() => this.#over.resolve(false), withinMs);
     const stopped = await this.#over.promise;
-    clearTimeout(patience);
-    clearTimeout(this.#ending);
     this.#child?.kill();
     return stopped;
   }
@@ -121,7 +118,7 @@ export class Supervisor {
         return onQuit();
       case 'stopped':
         // A thread that waits for a hanging file may keep the process from ending.
-        this.#ending = setTimeout(() => this.#over.resolve(true), EXIT_MS);
+        setTimeout(() => this.#over.resolve(true), EXIT_MS);
     }
   }
 
@@ -147,7 +144,7 @@ export class Supervisor {
   }
 
   #look(): void {
-    if (this.#child === undefined || this.#stopping) return;
+    if (this.#child === undefined) return;
     const { reports } = this.#options;
     this.#looks += 1;
     if (reports.waits) this.#unanswered += 1;
@@ -265,7 +262,7 @@ class CrashOutput {
 
   add(text: string): void {
     const known = this.#last + text;
-    this.#fatal ??= FATAL.exec(known)?.[0].slice(0, KEPT);
+    this.#fatal ??= FATAL.exec(known)?.[0];
     this.#last = known.slice(-KEPT);
   }
 

@@ -116,8 +116,7 @@ export function containerLimit(read: Read = readIfThere): number | undefined {
 
 /** Of version 2 and version 1 of control groups (man 7 cgroups). Inside a container the group is the root. */
 function limitFiles(groups: string): string[] {
-  return groups.split('\n').flatMap((line) => {
-    const [, controllers, path = '/'] = /^\d+:([^:]*):(.*)$/.exec(line) ?? [];
+  return [...groups.matchAll(/^\d+:([^:]*):(.*)$/gm)].flatMap(([, controllers, path = '']) => {
     if (controllers === '') return ancestors(path).map((group) => `/sys/fs/cgroup${group}/memory.max`);
     if (controllers !== 'memory') return [];
     return ancestors(path).map((group) => `/sys/fs/cgroup/memory${group}/memory.limit_in_bytes`);

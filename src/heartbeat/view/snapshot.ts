@@ -46,7 +46,7 @@ export interface AppSnapshot {
   readonly state: (typeof APP_STATES)[number];
   readonly unhealthyMs: number;
   readonly graceMs: number;
-  readonly why?: string;
+  readonly why?: string | undefined;
 }
 
 export interface AvoidedAddress {
@@ -94,7 +94,7 @@ export function snapshotOf(last: Heartbeat, stats: Stats, now: Instant): Deploym
 /** A troubled deployment may be closer now than its accepted heartbeats were. A gone one is not. */
 function closestMargin(beat: Heartbeat, stats: Stats, now: Instant): number | undefined {
   const { ttl } = beat.timing;
-  const idle = beat.state === 'stopped' || beat.withheld || beat.gone || !beat.acknowledged;
+  const idle = beat.withheld || beat.gone || !beat.acknowledged;
   if (ttl === undefined || idle) return stats.minMarginRatio;
   return Math.min(stats.minMarginRatio ?? Infinity, (expiresAt(beat) - now.mono) / ttl);
 }

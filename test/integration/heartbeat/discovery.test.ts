@@ -38,6 +38,8 @@ async function startScene(wanted: string, options: EmulatorOptions, firstKey?: s
     ports: { clock: time.clock, setTimer: time.setTimer, random: () => 0 },
     signal: stop.signal,
     onChange: (now) => (choices = now),
+    isGone: () => false,
+    isAlive: () => false,
     onNotice: (notice) => notices.push(notice),
   });
 

@@ -1,5 +1,6 @@
 /** What single answers tell of the service, and what they do not. */
 import { expect, test } from 'vitest';
+import { ThrottledError } from '../../../src/client/errors.ts';
 import {
   findingsOf,
   knownFindings,
@@ -8,6 +9,7 @@ import {
   type LearnedTraits,
   type ObservedAnswer,
 } from '../../../src/doctor/learn.ts';
+import { refusal } from '../../support/refusal.ts';
 
 const PROBE = 64;
 const LONG = 'a line of a log that is long enough\n'.repeat(100);
@@ -16,8 +18,8 @@ function after(...answers: readonly ObservedAnswer[]): LearnedTraits {
   return answers.reduce(learn, NOTHING_LEARNED);
 }
 
-function list(code: string, refusal?: ObservedAnswer['refusal']): ObservedAnswer {
-  return { operation: 'deployments.list', code, ...(refusal && { refusal }) };
+function list(code: string, refused?: ObservedAnswer['refusal']): ObservedAnswer {
+  return { operation: 'deployments.list', code, ...(refused && { refusal: refused }) };
 }
 
 function log(value: Readonly<Record<string, string>>, tail: number): ObservedAnswer {
@@ -43,6 +45,35 @@ test('a limit that was once proven stays, a refused key that is taken again does
   expect(after(list('401', 'second-factor')).traits.tfa_key).toBe('refused');
   expect(after(list('401', 'second-factor'), list('200')).traits.tfa_key).toBe('taken');
   expect(after(list('timeout')).traits).toEqual({});
+});
+
+function throttled(rawAnswer: string, resetMs: number | undefined): ObservedAnswer {
+  const rate = { limit: 1, remaining: 0, resetMs };
+  const error = new ThrottledError('deployments.list', refusal({ status: 429 }), { rawAnswer, rate });
+  return { operation: 'deployments.list', code: '429', refusal: 'throttled', error };
+}
+
+const seen = (operation: string, code: string, more: Partial<ObservedAnswer> = {}) =>
+  ({ operation, code, ...more }) as ObservedAnswer;
+const rows = (...deployments: readonly unknown[]) =>
+  seen('deployments.list', '200', { value: { deployments } });
+
+test.each<[ObservedAnswer, LearnedTraits['traits']]>([
+  [throttled('{"retry_after":3}', 3_000), { throttled_shape: 'json' }],
+  [throttled('{"retry_after":3}', undefined), { throttled_shape: 'json_without_headers' }],
+  [throttled('{"detail":"slow"}', undefined), { throttled_shape: 'detail' }],
+  [throttled('{"error":"slow"}', 3_000), { throttled_shape: 'error_with_headers' }],
+  [throttled('slow down', undefined), { throttled_shape: 'plain' }],
+  [rows({ id: 1, ttl: null }, { id: 2, ttl: 60 }), { deployment_ttl: 'seconds' }],
+  [rows({ id: 1, ttl: null }, 'x'), { deployment_ttl: 'none' }],
+  [rows({ id: 1 }), { deployment_ttl: 'absent' }],
+  [seen('instances.list', '200'), { instances_v0: 'answers', tfa_key: 'taken' }],
+  [seen('instances.list', '410', { refusal: 'other' }), { instances_v0: '410' }],
+  [seen('instances.page', '405', { refusal: 'other' }), { instances_v1: 'unknown' }],
+  [seen('serverless.endpointsSpend', '501', { refusal: 'other' }), { spend: 'unknown' }],
+  [seen('deployments.heartbeat', '404', { refusal: 'expired' }), { expired_deployment: 'own_words' }],
+])('an answer shows how the service behaves: %#', (answer, traits) => {
+  expect(after(answer).traits).toMatchObject(traits);
 });
 
 test.each<[string, readonly ObservedAnswer[], string | undefined]>([

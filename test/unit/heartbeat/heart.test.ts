@@ -158,6 +158,10 @@ describe('deployments by name are looked up anew', () => {
     await vi.advanceTimersByTimeAsync(1);
     await expect.poll(() => scene.heart.snapshotOf(42), { interval: 2 }).toMatchObject({ deploymentId: 42 });
     expect(scene.heart.snapshotOf(42)?.name).toBe(name);
+    expect(scene.heart.snapshotOf(7)).toBeUndefined();
+    await vi.advanceTimersByTimeAsync(4_000);
+    await scene.has(2, 'deployments.heartbeat 200');
+    expect(scene.ended.filter((one) => one === LISTED)).toHaveLength(1);
     scene.heart.reload(deploymentList.parse('42').value ?? [], scene.settings);
     expect(scene.heart.snapshotOf(42)?.name).toBeUndefined();
   });
@@ -188,6 +192,7 @@ test('half of the attempts that may be open are for those that are not overdue',
   expect(scene.sent).toBe(2);
   await vi.advanceTimersByTimeAsync(300);
   expect(scene.sent).toBe(4);
+  expect(scene.heart.avoidedAddresses()).toEqual([]);
 });
 
 describe('an app', () => {
@@ -222,6 +227,7 @@ describe('an app', () => {
     await using other = await startTestApp();
     await using scene = new Scene({ ...UNHEALTHY, app: { address: app.url, grace: 60_000 } });
     await askUntil(scene, 'unhealthy');
+    expect(scene.news[0]).toMatchObject({ withheldInMs: expect.closeTo(60_000, -2) as number });
     const { asked } = app;
     scene.heart.reload(scene.wanted, scene.settings, { address: other.url, grace: 60_000 });
     await vi.advanceTimersByTimeAsync(1);

@@ -48,6 +48,9 @@ function receiving() {
         messages: {},
         openConnections: 0,
         vitals: { residentBytes: 4e7, cpuSeconds: 2, lagMs: 3 },
+        avoided: [],
+        missing: [],
+        app: undefined,
         ...more,
       },
     });

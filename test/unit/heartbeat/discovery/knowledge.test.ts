@@ -152,6 +152,8 @@ describe('one that is gone', () => {
   test('is not given up while nobody else has the name', () => {
     const missing = afterLists([[OLD], [], [], [], []]);
     expect(beaten(learnGone(missing, 1, 120_000))).toEqual([1]);
+    const older = { ...NEW, id: 1 };
+    expect(beaten(learnGone(afterLists([[older, NEW], [older]]), 2, 30_000))).toEqual([1, 2]);
   });
 
   test('is forgotten once another has its name and tag, and comes not back when that one is gone', () => {

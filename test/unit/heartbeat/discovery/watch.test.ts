@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { CallOptions } from '../../../../src/client/caller.ts';
-import { TimeoutError, refusalError, type ApiError } from '../../../../src/client/errors.ts';
+import { TimeoutError, TransportError, refusalError, type ApiError } from '../../../../src/client/errors.ts';
 import { DeploymentWatch, type DeploymentClient } from '../../../../src/heartbeat/discovery/watch.ts';
 import type { Choice, DiscoveryNotice, Told, Wanted } from '../../../../src/heartbeat/discovery/wanted.ts';
 import type { Refusal } from '../../../../src/wire/response.ts';
@@ -214,6 +214,11 @@ describe('a question without an answer is repeated for as long as it takes', () 
       status(401, { message: 'This action requires you to have logged in using Two Factor Authentication' }),
       'the service refuses the API key: this key was made outside a session with two-factor authentication; log in with a second factor and create a new key there (status 401)',
     ],
+    [
+      'no connection',
+      new TransportError('deployments.list', 'refused', new Error('x')),
+      'connection refused',
+    ],
     ['a 503', status(503), 'the service failed (status 503)'],
     ['429 after 429', status(429), 'the service limits the rate of requests (status 429)'],
     ['silence', 'hang', 'no answer in time'],
@@ -376,6 +381,8 @@ test.each<[Answer | undefined, string | undefined]>([
   await scene.time.pass(SECOND);
   const reason = why === undefined ? undefined : expect.stringContaining(why);
   expect(scene.watch.missing()).toEqual([{ name: 'square', reason }]);
+  scene.watch.refresh();
+  expect(scene.watch.missing()).toMatchObject([{ name: 'square' }]);
   scene.list = () => [{ id: 1, name: 'square' }];
   await scene.time.pass(60 * MINUTE);
   expect(scene.watch.missing()).toEqual([]);
@@ -424,15 +431,24 @@ describe('what changes is taken', () => {
     expect(scene.said('matched').map((one) => (one as { ids: number[] }).ids)).toEqual([[1], [1, 2], [2]]);
   });
 
-  test('a redeployment where the heartbeats know that the old one is gone', async () => {
-    let rows: Told[] = [{ id: 1, name: 'square' }];
-    const scene = new Scene([byName('square')], { list: () => rows, get: () => status(501) });
-    await scene.time.pass(SECOND);
-    rows = [{ id: 2, name: 'square' }];
-    scene.gone.add(1);
-    await scene.time.pass(32 * SECOND);
-    expect(scene.beaten).toEqual([2]);
-  });
+  test.each([
+    ['before a list shows', true],
+    ['after a list has shown', false],
+  ])(
+    'a redeployment where the heartbeats know that the old one is gone, %s the new one',
+    async (_, isBefore) => {
+      let rows: Told[] = [{ id: 1, name: 'square' }];
+      const scene = new Scene([byName('square')], { list: () => rows, get: () => status(501) });
+      await scene.time.pass(SECOND);
+      rows = [{ id: 2, name: 'square' }];
+      if (isBefore) scene.gone.add(1);
+      await scene.time.pass(32 * SECOND);
+      expect(scene.beaten).toEqual(isBefore ? [2] : [1, 2]);
+      scene.watch.gone(1);
+      await scene.time.pass(101);
+      expect(scene.beaten).toEqual([2]);
+    },
+  );
 
   test('a deployment that is gone, and whose name no other has, until lists have missed it for a minute', async () => {
     let rows: Told[] = [{ id: 1, name: 'square' }];

@@ -62,6 +62,11 @@ describe('an attempt without an answer', () => {
       'the name a.example does not resolve: unknown node or service',
     ],
     ['reset', { code: 'UND_ERR_SOCKET' }, 'the connection was closed'],
+    [
+      'proxy',
+      { message: 'Proxy response (407) !== 200 when HTTP Tunneling' },
+      'the proxy did not connect: it answered status 407',
+    ],
     ['malformed', { name: 'HTTPParserError' }, 'the answer is not HTTP'],
     ['malformed', { code: 'UND_ERR_HEADERS_OVERFLOW' }, 'the headers of the answer are too large'],
     [
@@ -114,6 +119,9 @@ describe('an attempt without an answer', () => {
       describeFailure(new RequestError('deployments.list', [{ field, message: 'x' }]));
     expect(wordsFor('apiKey')).toBe('no API key could be read, so nothing was sent');
     expect(wordsFor('id')).toContain('please report it');
+    const noRoute = new ApiError(OPERATION, refusal({ status: 404 }));
+    expect(describeFailure(noRoute)).toContain('PILOTLIGHT_BASE_URL');
+    expect(describeFailure(new Error('a mistake'))).not.toContain('(');
   });
 
   test('in time, that can be read, or that anybody has thought of', () => {
@@ -175,7 +183,7 @@ describe('one heartbeat', () => {
       'for another one',
       async () => ({ deployment_id: 8 }),
       ['wrong-deployment'],
-      { reason: 'wrong-deployment' },
+      { type: 'failed', reason: 'wrong-deployment' },
     ],
     ['a 503', () => Promise.reject(new ApiError(OPERATION, refusal({ status: 503 }))), ['server-error'], {}],
     ['a 429', () => Promise.reject(new ThrottledError(OPERATION, refusal({ status: 429 }))), [], {}],

@@ -107,6 +107,17 @@ describe('the driver', () => {
     expect(viewsOf(driver)[0]!.state).toBe('healthy');
   });
 
+  it('gives up an overdue attempt without a connection, for another deployment', async () => {
+    const { time, driver, service, sent } = rig({ concurrency: 1, openLimit: 1 });
+    service.answer = () => undefined;
+    for (const id of [1, 2]) driver.add({ id, ttl: 20_000, interval: 'auto' });
+    await time.pass(1_500);
+    expect(sent.map(({ deploymentId: id, signal }) => [id, signal.aborted])).toEqual([
+      [1, true],
+      [2, false],
+    ]);
+  });
+
   it('is not disturbed by a listener that throws', async () => {
     const { time, driver, service, sent } = rig();
     service.listen = () => {
@@ -204,6 +215,15 @@ describe('a crowd of deployments that are added together', () => {
     expect(new Set(sent.map(({ deploymentId }) => deploymentId)).size).toBe(999);
   });
 
+  it('does not wait for the alarm of one that was there before', async () => {
+    const { time, driver, sent } = rig();
+    driver.add({ id: 0, ttl: 60_000, interval: 'auto' });
+    await time.pass(100);
+    for (let id = 1; id < 60; id += 1) driver.add({ id, ttl: 60_000, interval: 'auto' });
+    await time.pass(30);
+    expect(sent).toHaveLength(60);
+  });
+
   it('has its last beat at once, also those that have not begun', async () => {
     const { time, driver, sent } = rig();
     for (let id = 0; id < 2000; id += 1) driver.add({ id, ttl: 60_000, interval: 'auto' });
@@ -217,8 +237,9 @@ describe('a crowd of deployments that are added together', () => {
     const { time, driver, sent } = rig();
     for (let id = 0; id < 10_000; id += 1) driver.add({ id, ttl: undefined, interval: 'auto' });
     await time.pass(100);
-    driver.add({ id: 9999, ttl: 10_000, interval: 'auto' });
+    for (const id of [9999, 10_000]) driver.add({ id, ttl: 10_000, interval: 'auto' });
     await time.pass(901);
+    expect(sent.find(({ deploymentId }) => deploymentId === 10_000)?.at).toBeCloseTo(100, -1);
     expect(sent.find(({ deploymentId }) => deploymentId === 9999)?.at).toBeCloseTo(1000, -1);
   });
 });
@@ -239,7 +260,8 @@ describe('the key', () => {
 
   it('stays as it is if the source has the same, none, fails, or hangs for 10 s', async () => {
     const { time, driver, service, sent } = rig();
-    driver.add({ id: 1, ttl: 20_000, interval: 'auto' });
+    service.answer = () => UNAUTHORIZED;
+    driver.add({ id: 1, ttl: 300_000, interval: 'auto' });
     await time.pass(100);
     for (const key of ['first-key', '']) {
       service.key = key;
@@ -255,7 +277,6 @@ describe('the key', () => {
     expect(new Set(sent.map(({ key }) => key))).toEqual(new Set(['first-key']));
     service.reading = Promise.resolve();
     await driver.readKey();
-    await time.pass(4_000);
     expect(sent.at(-1)?.key).toBe('second-key');
   });
 
@@ -433,10 +454,7 @@ describe('the last beat', () => {
     expect(missed).toEqual([1]);
   });
 
-  it.each([
-    ['withheld', (driver: HeartbeatDriver) => driver.withhold()],
-    ['removed', (driver: HeartbeatDriver) => driver.remove(1)],
-  ])('of one that is %s meanwhile is waited for no more', async (_, end) => {
+  it('of one that is removed meanwhile is waited for no more', async () => {
     const { time, driver, service } = rig();
     driver.add({ id: 1, ttl: 60_000, interval: 'auto' });
     await time.pass(5000);
@@ -445,7 +463,7 @@ describe('the last beat', () => {
     void driver.finalBeat().then((ids) => (missed = ids));
     await time.pass(100);
     expect(missed).toBeUndefined();
-    end(driver);
+    driver.remove(1);
     await time.pass(0);
     expect(missed).toEqual([1]);
   });
@@ -503,7 +521,8 @@ describe('the view', () => {
     driver.add({ id: 7, ttl: 20_000, interval: 'auto' });
     driver.add({ id: 8, ttl: undefined, interval: 'auto' });
     await time.pass(10_000);
-    service.answer = () => ({ type: 'failed', reason: 'server-error' });
+    expect(driver.snapshotOf(7)?.minMarginRatio).toBeCloseTo(0.79, 1);
+    service.answer = () => ({ type: 'failed', reason: 'server-error', why: 'status 503' });
     await time.pass(5100);
     const [known, unknown] = viewsOf(driver);
     const now = EPOCH + time.now;
@@ -522,16 +541,27 @@ describe('the view', () => {
     expect(known!.timeline.at(-1)).toMatchObject({ result: 'server-error', tookMs: 50, hedge: false });
     expect(unknown).not.toHaveProperty('expiresAt');
     expect(unknown).not.toHaveProperty('ttlMs');
+    expect(unknown).not.toHaveProperty('minMarginRatio');
+    const took = { hedge: false, tookMs: 50, at: expect.any(Number) as number };
+    expect(known!.timeline[0]).toEqual({ attempt: 1, result: 'accepted', ...took });
     expect(unknown!.intervalMs).toBe(20_000);
+    expect(known!.lastFailure).toMatchObject({ why: 'status 503' });
+    await time.pass(20_000);
+    expect(driver.snapshotOf(7)).toMatchObject({ state: 'lapsed', lapses: 1 });
   });
 
   it('keeps the last 20 attempts', async () => {
-    const { time, driver } = rig();
+    const { time, driver, service } = rig();
     driver.add({ id: 7, ttl: 6000, interval: 'auto' });
+    expect(driver.snapshotOf(7)?.timeline).toEqual([]);
     await time.pass(60_000);
     const { timeline, attempts } = viewsOf(driver)[0]!;
     expect(timeline).toHaveLength(20);
     expect(timeline.at(-1)!.attempt).toBe(attempts);
+    service.answer = () => undefined;
+    await time.pass(60_000);
+    const results = driver.snapshotOf(7)!.timeline.map(({ result }) => result);
+    expect(results.slice(-2)).toEqual(['timeout', 'overdue']);
   });
 });
 
@@ -578,5 +608,8 @@ describe('withheld heartbeats', () => {
     expect(idsOf(sent)).toEqual([3, 4, 1, 2]);
     expect(new Set(states(driver))).toEqual(new Set(['healthy']));
     expect(driver.resume()).toEqual([]);
+    driver.add({ id: 5, ttl: 60_000, interval: 'auto' });
+    await time.pass(100);
+    expect(idsOf(sent)).toContain(5);
   });
 });

@@ -96,6 +96,15 @@ describe('without a limit', () => {
     expect([at.queue.nextAt(NOW), at.queue.leavesAt()]).toEqual([NOW, -Infinity]);
   });
 
+  test('one without a TTL is as urgent as one that expires a minute after it was due', () => {
+    const [endless, soon, late] = [due(1, 5_000, {}, { ttl: undefined }), due(2, 10_000), due(3, 1_000)];
+    for (const [other, first] of [[soon, soon] as const, [late, endless] as const]) {
+      const at = scene();
+      placed(at, endless, other);
+      expect(at.queue.next(NOW)).toBe(first);
+    }
+  });
+
   test('if none is due the next is waited for', () => {
     const at = scene();
     placed(at, due(1, 20_000, { dueAt: NOW + 700 }));
@@ -199,6 +208,7 @@ describe('under a spacing that is proven', () => {
 
   test.each([
     ['that has another chance', 30_000, 3_000, false],
+    ['that has another chance, but would not live until it opens', 30_000, 40_000, false],
     ['that has none, but lives until it opens', 55_000, 3_000, false],
     ['that has none, and would not live until then', 55_000, 20_000, true],
   ])('one %s goes early, or not', (_which, age, retryAfterMs, isEarly) => {

@@ -46,11 +46,17 @@ test('a file that is not there is looked for every second, and named once a minu
   expect(lines).toHaveLength(4);
 });
 
+test('a configuration that is wrong is not waited for', async () => {
+  const { end, lines } = waiting('PILOTLIGHT_DEPLOYMENTS=none\n');
+  expect(await end).toBe('refused');
+  expect(lines).toEqual([expect.stringContaining('not started')]);
+});
+
 test('whoever is told to end while it waits does', async () => {
   const { end, file, tell } = waiting(undefined);
   await vi.advanceTimersByTimeAsync(1_500);
   tell();
   expect(await end).toBe('told');
   await vi.advanceTimersByTimeAsync(10_000);
-  expect(file.looks).toBe(2);
+  expect(file.looks).toBe(3);
 });

@@ -115,8 +115,11 @@ describe('the daemon', () => {
     await scene.service.stop();
   });
 
-  test('asks for the end of the program', async () => {
+  test('asks for turns, and for the end of the program', async () => {
     expect(scene.quits).toBe(0);
+    scene.daemon.say({ type: 'ask', ask: { number: 1, operations: [], answers: [] } });
+    await vi.advanceTimersByTimeAsync(1);
+    expect(scene.daemon.heard.at(-1)).toMatchObject({ type: 'grants' });
     scene.daemon.say({ type: 'quit' });
     await vi.advanceTimersByTimeAsync(1);
     expect(scene.quits).toBe(1);
@@ -146,6 +149,7 @@ describe('the daemon', () => {
     await vi.advanceTimersByTimeAsync(100);
     expect(scene.daemon.heard).toContainEqual({ type: 'reloaded', number: 7, ok: true, problems: [] });
     expect(scene.lines).toMatchObject([{ level: 'info', msg: 'heartbeats reloaded', deployments: 0 }]);
+    expect(scene.lines[0]).not.toHaveProperty('dropped');
     await vi.advanceTimersByTimeAsync(60_000);
     expect(scene.lines).toHaveLength(1);
   });
@@ -204,7 +208,7 @@ test('a reload names the deployments that it adds and drops', async () => {
   const names = Array.from({ length: 23 }, (_, index) => `name:n${index}`);
   const scene = new Scene({ DEPLOYMENTS: '42@20s,name:square', FINAL_HEARTBEAT: 'false' });
   const reloaded = () => scene.lines.filter(({ msg }) => msg === MESSAGES.reloaded.text);
-  for (const deployments of ['42@30s,43', `42@30s,${names.join()}`]) {
+  for (const deployments of ['42@30s,43', `42@30s,${names.join()}`, `42@30s,${names.slice(20).join()}`]) {
     const before = reloaded().length;
     scene.environment['DEPLOYMENTS'] = deployments;
     scene.service.reload();
@@ -214,6 +218,7 @@ test('a reload names the deployments that it adds and drops', async () => {
   expect(reloaded()).toMatchObject([
     { deployments: 2, added: ['43'], dropped: ['name:square'] },
     { deployments: 24, added: [...names.slice(0, 20), 'and 3 more'], dropped: ['43'] },
+    { deployments: 4, dropped: names.slice(0, 20) },
   ]);
 });
 
@@ -400,7 +405,7 @@ describe('systemd', () => {
     // Signs of life have no end but the process': here they end with the test.
     vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
     onTestFinished(() => void vi.useRealTimers());
-    const { service, startDaemon, said } = new Scene();
+    const { service, startDaemon, said } = new Scene({ DEPLOYMENTS: '42@20s', FINAL_HEARTBEAT: 'false' });
     startDaemon({ watchdogMs: 5 });
     const words = MESSAGES.systemdFailed.text;
     await expect.poll(said, { interval: 2 }).toContain(words);

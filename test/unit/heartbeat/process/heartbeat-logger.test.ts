@@ -251,7 +251,9 @@ test('of many that changed the least time is said, and the reason of the first',
     logger.notice(id, to('retrying', left));
   }
   await vi.advanceTimersByTimeAsync(300);
-  expect(lines).toMatchObject([{ count: 3, remainingSeconds: 3.8, reason: FAILURE_WORDS.tls }]);
+  expect(lines).toMatchObject([
+    { count: 3, deploymentIds: [1, 2, 3], remainingSeconds: 3.8, reason: FAILURE_WORDS.tls },
+  ]);
   expect(lines[0]).not.toHaveProperty('advice');
   expect(lines[0]).not.toHaveProperty('deploymentId');
 });
@@ -402,9 +404,10 @@ describe('changes of state', () => {
   });
 
   test('of a deployment that is no longer kept alive are not logged', async () => {
-    logger.notice(1, to('lapsed'));
+    for (const id of [1, 2]) logger.notice(id, to('lapsed'));
     logger.forget(1);
+    logger.replaced(2, 3, 'square');
     await vi.advanceTimersByTimeAsync(120_000);
-    expect(lines).toEqual([]);
+    expect(lines).toMatchObject([{ deploymentId: 2, deployment: 'square', by: 3 }]);
   });
 });

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { LOG_LEVELS, type LogLevel } from '../../../../src/config/value-types.ts';
 import { Redaction } from '../../../../src/contract/text/redaction.ts';
-import { createHeartLog, type HeartLog } from '../../../../src/heartbeat/process/log.ts';
+import { createHeartLog, isText, type HeartLog } from '../../../../src/heartbeat/process/log.ts';
 
 let lines: string[];
 let counted: LogLevel[];
@@ -36,6 +36,10 @@ test('a line of text has date and time, and fields only where there are some', (
     '[2026-01-02 07:58:01.123] WARN: heartbeat state changed {"deploymentId":42}\n',
     '[2026-01-02 07:58:01.123] INFO: heartbeats ended\n',
   ]);
+});
+
+test('a terminal gets text, if nothing else is configured', () => {
+  expect([isText('auto', true), isText('auto'), isText('json', true)]).toEqual([true, false, false]);
 });
 
 test.each(['json', 'text'] as const)(

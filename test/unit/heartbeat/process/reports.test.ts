@@ -11,6 +11,9 @@ const exchange = (durationMs: number): ExchangeEvent => ({
   serverDate: undefined,
 });
 
+const AVOIDED = { origin: 'https://service.test', address: '10.0.0.7', reason: 'timeout', since: 1 };
+const MISSING = { name: 'square', reason: undefined };
+
 function reporting(ids: readonly number[] = []) {
   const sent: Report[] = [];
   const states = new Map(ids.map((id) => [id, 'starting']));
@@ -22,8 +25,8 @@ function reporting(ids: readonly number[] = []) {
     deploymentIds: () => states.keys(),
     lastTickAt: () => 0,
     openConnections: () => 3,
-    avoidedAddresses: () => [],
-    missingDeployments: () => [],
+    avoidedAddresses: () => [AVOIDED],
+    missingDeployments: () => [MISSING],
     app: () => undefined,
   };
   const vitals = { read: () => ({ residentBytes: 4e7, cpuSeconds: 2, lagMs: 3 }) };
@@ -54,6 +57,7 @@ test('of more than fits, the newest stay, and how many are missing is told once'
 test('begins with all deployments, and then has what changed, as it is by then', () => {
   const { reports, sent, states } = reporting([42, 43]);
   expect(sent[0]?.changed.map(({ deploymentId }) => deploymentId)).toEqual([42, 43]);
+  expect(sent[0]).toMatchObject({ exchanges: [], lags: [], removed: [] });
   reports.changed(43);
   states.set(43, 'healthy');
   reports.removed(42);
@@ -67,6 +71,8 @@ test('begins with all deployments, and then has what changed, as it is by then',
     removed: [42],
     messages: { warn: 2 },
     openConnections: 3,
+    avoided: [AVOIDED],
+    missing: [MISSING],
     vitals: { residentBytes: 4e7, cpuSeconds: 2, lagMs: 3 },
   });
   expect(sent[1]?.changed).toHaveLength(1);

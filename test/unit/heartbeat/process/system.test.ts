@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import {
   attemptsAtOnce,
   containerLimit,
@@ -60,6 +60,11 @@ describe('the limit of the container', () => {
       4000,
     ],
     ['is none where all say so', { [GROUPS]: '0::/\n', '/sys/fs/cgroup/memory.max': 'max\n' }, undefined],
+    [
+      'is none where version 1 says so',
+      { [GROUPS]: '1:memory:/\n', '/sys/fs/cgroup/memory/memory.limit_in_bytes': NONE_OF_V1 },
+      undefined,
+    ],
     ['is none of 0 bytes', { [GROUPS]: '0::/\n', '/sys/fs/cgroup/memory.max': '0\n' }, undefined],
     ['is unknown where no group is told', { '/sys/fs/cgroup/memory.max': '1000\n' }, undefined],
     ['is unknown where the files are not there', { [GROUPS]: '0::/a\n1:memory:/a\n' }, undefined],
@@ -109,4 +114,12 @@ test('an event loop that was held up is seen, and one that was not is not', asyn
   const after = vitals.read();
   expect(after.lagMs).toBeGreaterThan(1_000);
   expect(after.cpuSeconds).toBeGreaterThan(before.cpuSeconds);
+  const now = performance.now();
+  const clock = vi.spyOn(performance, 'now');
+  onTestFinished(() => clock.mockRestore());
+  const lags = [60_000, 60_001, 120_001, 120_002].map((later) => {
+    clock.mockReturnValue(now + later);
+    return vitals.read().lagMs;
+  });
+  expect(lags.map((lag) => lag > 1_000)).toEqual([true, true, true, false]);
 });
