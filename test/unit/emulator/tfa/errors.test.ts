@@ -74,6 +74,10 @@ for (const operation of ['tfa.login', 'tfa.remove', 'tfa.regenerateBackupCodes']
   add(operation, 'missing_auth_value', (lab) => verify(lab, { tfa_method: 'totp' }));
   add(operation, 'missing_auth_value', (lab) => verify(lab, {}));
   add(operation, 'missing_params', (lab) => verify(lab, { code: '123456' }));
+  add(operation, 'missing_params', (lab) => verify(lab, { ...byEmail(lab), secret: undefined }));
+  add(operation, 'missing_params', (lab) =>
+    verify(lab, { tfa_method: 'sms', code: lab.sent('tfa.sendSms').code }),
+  );
   add(operation, 'invalid_tfa_method', (lab) =>
     verify(lab, { tfa_method: 'sms', tfa_method_id: 1, code: lab.totp(1), secret: 'any' }),
   );
