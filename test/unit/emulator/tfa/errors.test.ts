@@ -130,6 +130,8 @@ add('tfa.login', 'auth_error', (lab) => {
   lab.advance(86_400_000);
   return lab.call('tfa.login', { tfa_method: 'totp', code: lab.totp(1) }, session_key);
 });
+for (const operation of ['tfa.remove', 'tfa.regenerateBackupCodes'] as const)
+  add(operation, '2fa_verification_failed', (lab) => lab.call(operation, { code: '123456' }, 'fresh'));
 add('tfa.regenerateBackupCodes', 'missing_phone_number', (lab) => {
   const key = 'legacy-without-phone';
   const proof = { tfa_method: 'email', ...lab.sent('tfa.sendEmail', {}, key) };
