@@ -1,5 +1,5 @@
 /**
- * Eight days, or four weeks in `npm run test:long`, of an endpoint under a daily load, on a clock that jumps: the bill of the watch against what the emulator
+ * Sixteen days, or four weeks in `npm run test:long`, of an endpoint under a daily load, on a clock that jumps: the bill of the watch against what the emulator
  * charged. The emulator has no bandwidth; of a real bill the estimates lack that.
  */
 import { expect, test } from 'vitest';

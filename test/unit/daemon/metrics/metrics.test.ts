@@ -85,7 +85,7 @@ test('a scrape shows one moment, which scrapes at the same time share, and the n
 });
 
 test('the event loop has its turns while much is written', async () => {
-  const groups = Array.from({ length: 1_000 }, (_, id) => ({ ...EMPTY_LOG, workergroup_id: id }));
+  const groups = Array.from({ length: 20_000 }, (_, id) => ({ ...EMPTY_LOG, workergroup_id: id }));
   const metrics = metricsOf({ worker_groups: groups });
   let turns = 0;
   let isOver = false;
