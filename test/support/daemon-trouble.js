@@ -20,9 +20,6 @@ const TROUBLES = {
     globalThis.hoard = [];
     for (;;) globalThis.hoard.push(Array.from({ length: 1_000 }, Math.random));
   },
-  exit() {
-    process.exit(7);
-  },
   throw() {
     throw Object.assign(new Error('a fault that ends nothing'), { cause: () => 'that no clone can hold' });
   },

@@ -13,8 +13,6 @@ export interface FollowedEmulator extends AsyncDisposable {
   readonly emulator: Emulator;
   readonly client: Client;
   readonly sink: CollectingSink;
-  /** Lines that the log had at each answered poll, in all since its beginning. */
-  readonly written: readonly number[];
   readonly advance: (ms: number, stepMs?: number) => Promise<void>;
 }
 
@@ -45,15 +43,9 @@ export async function followEmulator(
   });
   const time = new ServiceTime((ms) => emulator.clock.advance(ms));
   const sink = new CollectingSink();
-  const written: number[] = [];
-  const fetchTail = createTailFetcher(client);
   const pipeline = startLogPipeline({
     sources,
-    fetchTail: time.waitingFor(async (request) => {
-      const answer = await fetchTail(request);
-      if (answer.kind !== 'error') written.push(emulator.workergroups.get(GROUP).lineCount);
-      return answer;
-    }),
+    fetchTail: time.waitingFor(createTailFetcher(client)),
     // So large that the sink, which takes all at once, never misses anything.
     spool: memorySpool([sink.name], 2 ** 30),
     sinks: [sink],
@@ -69,7 +61,6 @@ export async function followEmulator(
     emulator,
     client,
     sink,
-    written,
     advance: (ms, stepMs = 100) => time.advance(ms, stepMs),
     async [Symbol.asyncDispose]() {
       await pipeline.stop(AbortSignal.abort());

@@ -13,9 +13,3 @@ export function readRealLog(name: RealLog): readonly string[] {
     ? lines.map((line) => line.replace(/^.{15} LabSZ sshd\[\d+\]: /, ''))
     : lines;
 }
-
-/** A real log again and again, each pass marked. */
-export function longRealLog(name: RealLog, passes: number): readonly string[] {
-  const lines = readRealLog(name);
-  return Array.from({ length: passes }, (_, pass) => lines.map((line) => `${line} [${pass}]`)).flat();
-}

@@ -37,7 +37,7 @@ test('the heart loads nothing that only the daemon needs', async () => {
 
 test('the program and its health check load none of the commands of operations, nor the emulator or the document', async () => {
   const others = /^(?:cli\/(?:operations|logs|demo)|emulator|openapi)\//;
-  for (const words of ['run', 'healthcheck --url http://127.0.0.1:1', 'status --url http://127.0.0.1:1']) {
+  for (const words of ['run', 'healthcheck --url http://127.0.0.1:1']) {
     const loaded = await loadedBy(words);
     expect(loaded).toContain(words === 'run' ? 'heartbeat/process/main.ts' : 'cli/program.ts');
     expect(words === 'run' && loaded.includes('cli/program.ts')).toBe(false);

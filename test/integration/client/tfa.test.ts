@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { createClient, type Client } from '../../../src/client/client.ts';
-import { RequestError, UnauthorizedError } from '../../../src/client/errors.ts';
+import { RequestError } from '../../../src/client/errors.ts';
 import {
   addSms,
   addTotp,
@@ -10,7 +10,7 @@ import {
   type AskCode,
 } from '../../../src/client/flows/tfa.ts';
 import { BACKUP_CODE } from '../../../src/contract/operations/tfa/tfa.ts';
-import { DEFAULT_TOTP_SECRET, startEmulator, type Emulator, type Seed } from '../../../src/emulator/index.ts';
+import { startEmulator, type Emulator, type Seed } from '../../../src/emulator/index.ts';
 
 const PHONE = '+15551234567';
 function userWith(more: object): Seed {
@@ -41,22 +41,6 @@ const now = () => emulator.clock.now();
 afterEach(async () => {
   await client[Symbol.asyncDispose]();
   await emulator.close();
-});
-
-describe('login', () => {
-  test('with an authenticator whose secret is given nobody is asked, and the session is the key from then on', async () => {
-    await begin();
-    const { user, client: session } = await login(client, {
-      askCode: nobody,
-      totpSecret: DEFAULT_TOTP_SECRET,
-      now,
-    });
-    expect(user.session_key).toEqual(expect.any(String));
-    expect(await session.users.current()).toMatchObject({ id: user.id });
-    emulator.apiKeys.remove('default');
-    await expect(client.users.current()).rejects.toThrow(UnauthorizedError);
-    expect(await session.users.current()).toMatchObject({ id: user.id });
-  });
 });
 
 describe('adding and removing methods', () => {

@@ -5,10 +5,9 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { startEmulator, type Emulator } from '../../../src/emulator/index.ts';
 import type { Status } from '../../../src/daemon/status/schema.ts';
 import { startDaemonProcess } from '../../support/daemon-process.ts';
+import { pilotlight } from '../../support/console.ts';
 import { serviceOf, startTestDaemon, until } from '../../support/daemon.ts';
-import { startPilotlight } from '../../support/process.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
-import { prefixed } from '../../support/settings.ts';
 
 let emulator: Emulator;
 let folder: ReturnType<typeof temporaryFolder>;
@@ -21,14 +20,6 @@ afterEach(async () => {
   folder[Symbol.dispose]();
 });
 
-async function command(
-  words: readonly string[],
-  env: Record<string, string>,
-): Promise<{ code: number; out: string; err: string }> {
-  await using program = startPilotlight(words, prefixed(env));
-  return { code: await program.exit, out: program.stdout(), err: program.stderr() };
-}
-
 describe('the admin routes on a socket file', () => {
   test('take what `pilotlight admin` says, and go with the daemon', async () => {
     const path = join(folder.path, 'admin.sock');
@@ -38,25 +29,29 @@ describe('the admin routes on a socket file', () => {
     expect((lstatSync(path).mode & 0o777).toString(8)).toBe('600');
 
     const { ADMIN_LISTEN } = env;
-    const level = await command(['admin', 'log-level', 'debug'], { ADMIN_LISTEN });
-    expect(level).toEqual({ code: 0, out: '{"level":"debug"}\n', err: '' });
-    const reload = await command(['admin', 'reload'], { ADMIN_LISTEN });
-    expect(reload).toEqual({ code: 0, out: '{"reloaded":true,"problems":[]}\n', err: '' });
-    const config = await command(['admin', 'config'], { ADMIN_LISTEN });
-    expect(JSON.parse(config.out)).toMatchObject({
+    const level = await pilotlight(['admin', 'log-level', 'debug'], { env: { ADMIN_LISTEN } });
+    expect(level).toEqual({ code: 0, stdout: '{"level":"debug"}\n', stderr: '' });
+    const reload = await pilotlight(['admin', 'reload'], { env: { ADMIN_LISTEN } });
+    expect(reload).toEqual({ code: 0, stdout: '{"reloaded":true,"problems":[]}\n', stderr: '' });
+    const config = await pilotlight(['admin', 'config'], { env: { ADMIN_LISTEN } });
+    expect(JSON.parse(config.stdout)).toMatchObject({
       PILOTLIGHT_API_KEY: '(set)',
       PILOTLIGHT_ADMIN_LISTEN: { path },
     });
     // What goes by the other listener is as it was.
     const LISTEN = new URL(daemon.url).host;
-    expect(await command(['healthcheck'], { LISTEN, ADMIN_LISTEN })).toEqual({ code: 0, out: '', err: '' });
-    expect((await command(['status'], { LISTEN, ADMIN_LISTEN })).code).toBe(0);
+    expect(await pilotlight(['healthcheck'], { env: { LISTEN, ADMIN_LISTEN } })).toEqual({
+      code: 0,
+      stdout: '',
+      stderr: '',
+    });
+    expect((await pilotlight(['status'], { env: { LISTEN, ADMIN_LISTEN } })).code).toBe(0);
 
-    const quit = await command(['admin', 'quit'], { ADMIN_LISTEN });
-    expect(quit).toEqual({ code: 0, out: '{"quitting":true}\n', err: '' });
+    const quit = await pilotlight(['admin', 'quit'], { env: { ADMIN_LISTEN } });
+    expect(quit).toEqual({ code: 0, stdout: '{"quitting":true}\n', stderr: '' });
     expect(await daemon.exit).toBe(0);
     expect(existsSync(path)).toBe(false);
-    expect((await command(['admin', 'reload'], { ADMIN_LISTEN })).code).toBe(3);
+    expect((await pilotlight(['admin', 'reload'], { env: { ADMIN_LISTEN } })).code).toBe(3);
   });
 });
 
@@ -85,16 +80,16 @@ describe('with a token', () => {
     await until(() => daemon.lines(7).length > 0);
     expect((await fetch(`${daemon.url}/api/status`)).status).toBe(401);
     const LISTEN = new URL(daemon.url).host;
-    const closed = await command(['status', '--json'], { LISTEN });
+    const closed = await pilotlight(['status', '--json'], { env: { LISTEN } });
     expect(closed).toEqual({
       code: 4,
-      out: '',
-      err: `error: ${daemon.url}: the daemon wants a token: PILOTLIGHT_METRICS_TOKEN, or PILOTLIGHT_METRICS_TOKEN_FILE\n`,
+      stdout: '',
+      stderr: `error: ${daemon.url}: the daemon wants a token: PILOTLIGHT_METRICS_TOKEN, or PILOTLIGHT_METRICS_TOKEN_FILE\n`,
     });
-    const wrong = await command(['fleet', '--once'], { LISTEN, METRICS_TOKEN: 'another-one' });
-    expect([wrong.code, wrong.err]).toEqual([4, expect.stringContaining('wants another token')]);
-    const open = await command(['status', '--json'], { LISTEN, METRICS_TOKEN: TOKEN });
-    const status = JSON.parse(open.out) as Status;
+    const wrong = await pilotlight(['fleet', '--once'], { env: { LISTEN, METRICS_TOKEN: 'another-one' } });
+    expect([wrong.code, wrong.stderr]).toEqual([4, expect.stringContaining('wants another token')]);
+    const open = await pilotlight(['status', '--json'], { env: { LISTEN, METRICS_TOKEN: TOKEN } });
+    const status = JSON.parse(open.stdout) as Status;
     expect([status.log_lines_shown, (status.worker_groups[0]?.last_lines ?? []).length > 0]).toEqual([
       true,
       true,
@@ -102,8 +97,10 @@ describe('with a token', () => {
     const file = join(folder.path, 'token');
     writeFileSync(file, `${TOKEN}\n`);
     chmodSync(file, 0o600);
-    expect((await command(['fleet', '--once'], { LISTEN, METRICS_TOKEN_FILE: file })).code).toBe(0);
+    expect((await pilotlight(['fleet', '--once'], { env: { LISTEN, METRICS_TOKEN_FILE: file } })).code).toBe(
+      0,
+    );
     // It needs no token: container engines have none.
-    expect((await command(['healthcheck'], { LISTEN })).code).toBe(0);
+    expect((await pilotlight(['healthcheck'], { env: { LISTEN } })).code).toBe(0);
   });
 });

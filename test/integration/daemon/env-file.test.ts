@@ -71,9 +71,17 @@ test('the file of a service: waited for, read at the start and at each reload, r
   await program.seen(/got line 6 of \S+environment; allowed: NAME=value/);
   expect(await deployments()).toEqual([42, 43]);
 
-  write(['PILOTLIGHT_DEPLOYMENTS=43']);
+  // A name that nothing reads is a warning, and everything else is taken.
+  write(['PILOTLIGHT_DEPLOYMENTS=43', 'PILOTLIGHT_LOG_LEVLE=debug']);
   program.child.kill('SIGHUP');
+  await program.seen(/"level":"warn".*PILOTLIGHT_LOG_LEVLE.*did you mean PILOTLIGHT_LOG_LEVEL\?.*line 6/);
   await until(async () => (await deployments()).join() === '43');
+
+  // DEPLOYMENTS would be gone: the old configuration stays.
+  write(['PILOTLIGHT_DEPLOYMENT=42']);
+  program.child.kill('SIGHUP');
+  await program.seen(/nothing is kept alive without it.*reload refused/);
+  expect(await deployments()).toEqual([43]);
   expect(program.stdout() + program.stderr()).not.toContain(emulator.apiKey);
 });
 

@@ -28,19 +28,6 @@ async function reload(adminUrl: string): Promise<{ status: number; problems: str
 }
 
 describe.concurrent('probes', () => {
-  test('look at the daemon alone: all are well though the service refuses everything', async () => {
-    await using emulator = await startEmulator();
-    await emulator.faults.add({ kind: 'refused' });
-    await using daemon = await startDaemonProcess({ ...serviceOf(emulator), DEPLOYMENTS: '42@60s' });
-    const failures = async (): Promise<number> => {
-      const status = (await (await fetch(`${daemon.url}/api/status`)).json()) as Status;
-      return status.deployments[0]?.failures['connect'] ?? 0;
-    };
-    await until(async () => (await failures()) > 0);
-    for (const probe of ['startupz', 'livez', 'readyz'])
-      expect([probe, await statusOf(`${daemon.url}/${probe}`)]).toEqual([probe, 200]);
-  });
-
   test('while it drains it is live and not ready, and takes no reload', async () => {
     // A receiver that takes records and never answers: what waits for it is what the daemon drains.
     await using receiver = await startOtlpReceiver();
@@ -94,41 +81,6 @@ describe.concurrent('a reload', () => {
     await emulator.faults.add({ kind: 'reset', operation: 'workergroups.logs', times: 3 });
     // The third failure in a row is logged at level debug only.
     await daemon.seen(/"level":"debug".*log poll failed/);
-  });
-
-  test('of a bad file changes nothing, not even what is good in it; many at once end in the last one', async () => {
-    using folder = temporaryFolder();
-    const [deployments, level] = [join(folder.path, 'deployments'), join(folder.path, 'level')];
-    writeFileSync(deployments, '42@60s');
-    writeFileSync(level, 'info');
-    await using emulator = await startEmulator({
-      seed: { deployments: [42, 43, 44, 45].map((id) => ({ id, ttl: 60 })) },
-    });
-    await using daemon = await startDaemonProcess({
-      ...serviceOf(emulator),
-      DEPLOYMENTS_FILE: deployments,
-      LOG_LEVEL_FILE: level,
-    });
-    const kept = async (): Promise<number[]> => {
-      const { deployments: all } = (await (await fetch(`${daemon.url}/api/status`)).json()) as Status;
-      return all.map(({ deployment_id: id }) => id);
-    };
-    writeFileSync(deployments, '43@60s');
-    writeFileSync(level, 'loud');
-    expect(await reload(daemon.adminUrl)).toEqual({
-      status: 400,
-      problems: [expect.stringContaining('LOG_LEVEL: got loud; allowed: one of fatal')],
-    });
-    expect(await kept()).toEqual([42]);
-    writeFileSync(level, 'info');
-    const answers = [43, 44, 45].map((id) => {
-      writeFileSync(deployments, `${id}@60s`);
-      return reload(daemon.adminUrl);
-    });
-    expect((await Promise.all(answers)).map(({ status }) => status)).toEqual([200, 200, 200]);
-    expect(await kept()).toEqual([45]);
-    const metrics = await (await fetch(`${daemon.url}/metrics`)).text();
-    expect(metrics).toContain('pilotlight_config_last_reload_successful 1');
   });
 });
 

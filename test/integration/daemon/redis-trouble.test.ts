@@ -1,7 +1,7 @@
 /** Replicas whose Redis is away, refuses, forgets, or holds what nobody can read: each test has one of its own. */
 import { connect, createServer, type AddressInfo } from 'node:net';
 import { expect, test } from 'vitest';
-import { startEmulator } from '../../../src/emulator/index.ts';
+import { startEmulator, type Emulator } from '../../../src/emulator/index.ts';
 import { asDelivered } from '../../support/log-records.ts';
 import { until } from '../../support/daemon.ts';
 import { freePort } from '../../support/ports.ts';
@@ -14,6 +14,7 @@ import {
   merged,
   startReplica,
   startReplicas,
+  type Replica,
 } from '../../support/replicas.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
@@ -25,6 +26,14 @@ const SEED = {
 /** Both replicas have asked for the lease: one that has never seen Redis cannot know that it lost something. */
 async function askedByBoth(redis: RedisServer): Promise<void> {
   await until(async () => ((await redis.cli('client', 'list')).match(/ cmd=eval /g) ?? []).length >= 2);
+}
+
+/** Each number is there once, and each line. */
+function expectWhole(replicas: readonly Replica[], emulator: Emulator): void {
+  const { records, again } = merged(replicas);
+  expect([again, records.map(({ seq }) => seq)]).toEqual([0, records.map((_, index) => index + 1)]);
+  const lines = linesOf(records);
+  expect(lines).toEqual(asDelivered(emulator.workergroups.lines(GROUP, 0, lines.length)));
 }
 
 describeWithRedis('a Redis', () => {
@@ -44,12 +53,6 @@ describeWithRedis('a Redis', () => {
   });
 
   test.concurrent.for<[string, harm: string[], mend: string[], said: RegExp]>([
-    [
-      'is a copy',
-      ['replicaof', '127.0.0.1', '1'],
-      ['replicaof', 'no', 'one'],
-      /refuses writes: .*copy.*READONLY/,
-    ],
     [
       'has no memory left',
       ['config', 'set', 'maxmemory', '1'],
@@ -99,69 +102,24 @@ describeWithRedis('a Redis', () => {
     await until(async () => (await replica.status())?.replica.last_error === null);
   });
 
-  test.concurrent.each([
-    ['cannot be read', (key: string) => ['set', key, '{broken']],
-    ['is gone, as when Redis evicts it', (key: string) => ['del', key]],
-  ])('whose value of a log %s: the log begins a new epoch with a reset record', async (_, breakWith) => {
+  test.concurrent('that comes back empty when the lease has run out: no line comes twice, no number is used twice, and a doubt is marked', async () => {
     await using emulator = await startEmulator({ seed: SEED });
-    await using redis = await startRedis();
-    const before = await startReplica(emulator, redis.url());
-    await until(() => before.records().length > 0);
-    before.daemon.child.kill('SIGTERM');
-    await before.daemon.exit;
-    await redis.cli(...breakWith((await redis.cli('keys', '*:log:*')).trim()));
-    const epochs = new Set(before.records().map(({ epoch }) => epoch));
-    for (const turn of ['broken', 'mended']) {
-      const after = await startReplica(emulator, redis.url());
-      await using daemon = after.daemon;
-      await until(() => after.records().length > 1);
-      const [first] = after.records();
-      if (turn === 'broken') {
-        expect(first).toMatchObject({ seq: 1, gap: { reason: 'reset' } });
-        expect(epochs.has(first?.epoch ?? 0)).toBe(false);
-        expect(linesOf(after.records())[0]).toBe(linesOf(before.records())[0]);
-      } else expect(first).not.toHaveProperty('gap');
-      daemon.child.kill('SIGTERM');
-      await daemon.exit;
-    }
+    const port = await freePort();
+    await using before = await startRedis(port);
+    await using all = await startReplicas(emulator, before.url());
+    const leader = await holderOf(all);
+    await until(() => leader.records().length > 40);
+    await askedByBoth(before);
+    before.program.child.kill('SIGKILL');
+    await before.program.exit;
+    await until(async () => (await leader.status())?.replica.role === 'standby');
+    await using _after = await startRedis(port);
+    const printed = merged(all).records.length;
+    await until(() => merged(all).records.length > printed + 100);
+    await until(async () => (await (await holderOf(all)).status())?.sinks[0]?.lag_lines === 0);
+    expectWhole(all, emulator);
+    expect(gapsOf(merged(all).records).map(({ reason }) => reason)).toContain('reset');
   });
-
-  // Within the lease it is renewed as if nothing was; later, the last leader takes it anew. In its snapshot Redis may have
-  // the lease, or not, and older values.
-  test.concurrent.each([
-    ['empty, at once', false, false],
-    ['empty, when the lease has run out', false, true],
-    ['back in time, at once', true, false],
-    ['back in time, when the lease has run out', true, true],
-  ])(
-    'that comes back %s: no line comes twice, no number is used twice, and a doubt is marked',
-    async (_, isOld, isLate) => {
-      await using emulator = await startEmulator({ seed: SEED });
-      const port = await freePort();
-      using folder = temporaryFolder();
-      await using before = await startRedis(port, folder.path);
-      await using all = await startReplicas(emulator, before.url());
-      const leader = await holderOf(all);
-      await until(() => leader.records().length > 0);
-      await askedByBoth(before);
-      if (isOld) await before.snapshot();
-      const known = leader.records().length;
-      await until(() => leader.records().length > known + 40);
-      before.program.child.kill('SIGKILL');
-      await before.program.exit;
-      if (isLate) await until(async () => (await leader.status())?.replica.role === 'standby');
-      await using _after = await startRedis(port, folder.path);
-      const printed = merged(all).records.length;
-      await until(() => merged(all).records.length > printed + 100);
-      await until(async () => (await (await holderOf(all)).status())?.sinks[0]?.lag_lines === 0);
-      const { records, again } = merged(all);
-      expect(again).toBe(0);
-      expect(records.map(({ seq }) => seq)).toEqual(records.map((_record, index) => index + 1));
-      const lines = linesOf(records);
-      expect(lines).toEqual(asDelivered(emulator.workergroups.lines(GROUP, 0, lines.length)));
-      if (isLate) expect(gapsOf(records).map(({ reason }) => reason)).toContain('reset');
-    },
-  );
 
   test.concurrent('that comes back in time without the last leader: what comes again is behind a reset record', async () => {
     await using emulator = await startEmulator({ seed: SEED });
@@ -231,10 +189,7 @@ describeWithRedis('a Redis', () => {
       await first.cli('replicaof', '127.0.0.1', portOf(second));
       const printed = replica.records().length;
       await until(() => replica.records().length > printed + 60);
-      const { records, again } = merged([replica]);
-      expect([again, records.map(({ seq }) => seq)]).toEqual([0, records.map((_record, index) => index + 1)]);
-      const lines = linesOf(records);
-      expect(lines).toEqual(asDelivered(emulator.workergroups.lines(GROUP, 0, lines.length)));
+      expectWhole([replica], emulator);
     } finally {
       await replica.daemon[Symbol.asyncDispose]();
       address.close();

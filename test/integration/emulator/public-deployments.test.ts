@@ -105,6 +105,8 @@ describe('a deployment that is made', () => {
     await make();
     await service.emulator.clock.advance(120_000);
     expect(instanceStates()).toEqual([]);
+    const { body: listed } = await service.send('GET', '/api/v0/deployments/');
+    expect(listed['deployments']).toMatchObject([{ id: 42 }]);
     expect(service.emulator.endpointGroups.list()).toHaveLength(1);
     expect(service.emulator.workergroups.list().map(({ id }) => id)).toEqual([7, 8]);
     const gone = await service.send('POST', '/api/v0/deployment/44/stop/', {});
@@ -163,7 +165,13 @@ describe('a deployment that is made again', () => {
       success: true,
       versions: [
         { id: 45, file_hash: 'bbbb', version_label: 'second' },
-        { id: 44, file_hash: 'aaaa', version_label: null },
+        {
+          id: 44,
+          file_hash: 'aaaa',
+          version_label: null,
+          image: 'team/app:1',
+          created_at: expect.any(Number),
+        },
       ],
     });
   });

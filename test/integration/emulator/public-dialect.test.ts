@@ -1,7 +1,7 @@
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { createClient } from '../../../src/client/client.ts';
 import { OPERATION_IDS, operationOf } from '../../../src/contract/operations.ts';
-import { startEmulator, type Emulator } from '../../../src/emulator/index.ts';
+import { startEmulator } from '../../../src/emulator/index.ts';
 import { ask } from '../../support/public-client.ts';
 
 test('a client gives fields that the interface does not have, and unsets by null, in this dialect alone', async () => {
@@ -45,44 +45,4 @@ test('operations that the interface does not have are unknown under the spec dia
     );
     expect([method, path, answer.status]).toEqual([method, path, 404]);
   }
-});
-
-describe('deployments are listed as they are', () => {
-  async function listed(of: Emulator) {
-    await using client = createClient({ baseUrl: of.url, apiKey: of.apiKey });
-    const { deployments } = await client.deployments.list();
-    return deployments.map(({ id, name, tag, ttl, endpoint_state: state }) => ({
-      id,
-      name,
-      tag,
-      ttl,
-      state,
-    }));
-  }
-
-  const SQUARE = { id: 42, name: 'square', tag: 'default', ttl: 300, state: 'active' };
-  const BLUE = { id: 43, name: 'square', tag: 'blue', ttl: 120, state: 'active' };
-
-  test('without those that expired or were deleted', async () => {
-    await using own = await startEmulator({ dialect: 'public', clock: 'frozen' });
-    await own.clock.advance(120_000);
-    expect(await listed(own)).toEqual([SQUARE]);
-    own.deployments.remove(42);
-    expect(await listed(own)).toEqual([]);
-  });
-
-  test('and can be changed, stopped, and made anew under another id', async () => {
-    await using own = await startEmulator({ dialect: 'public' });
-    own.deployments.change(42, { ttl: 60, name: 'circle', tag: 'red' });
-    own.deployments.stop(43);
-    expect(await listed(own)).toEqual([
-      { id: 42, name: 'circle', tag: 'red', ttl: 60, state: 'active' },
-      { ...BLUE, state: 'stopped' },
-    ]);
-    expect(own.deployments.redeploy(43)).toBe(44);
-    own.deployments.remove(44);
-    expect(own.deployments.redeploy(42)).toBe(45);
-    expect(await listed(own)).toEqual([{ id: 45, name: 'circle', tag: 'red', ttl: 60, state: 'active' }]);
-    expect(() => own.deployments.redeploy(42)).toThrow('no deployment 42');
-  });
 });

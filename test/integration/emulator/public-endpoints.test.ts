@@ -222,7 +222,8 @@ describe.each(['/api/v0/workergroups', '/api/v0/autojobs'])('at %s', (path) => {
 
   test('one is made with its first workers, changed in what is sent, and deleted with them', async () => {
     expect(await send('POST', '/', REQUEST)).toMatchObject({ status: 200, body: { success: true, id: 9 } });
-    expect((await listed(`${path}/`)).at(-1)).toMatchObject({
+    const made = (await listed(`${path}/`)).at(-1);
+    expect(made).toMatchObject({
       id: 9,
       user_id: 1,
       endpoint_id: 31,
@@ -236,6 +237,9 @@ describe.each(['/api/v0/workergroups', '/api/v0/autojobs'])('at %s', (path) => {
       cold_mult: 1,
       api_key: expect.stringMatching(/^[0-9a-f]{64}$/) as unknown,
     });
+    expect(Object.keys(made ?? {})).toEqual(
+      expect.arrayContaining(['launch_args', 'min_load', 'created_at']),
+    );
     expect((await groupWorkers(9)).map(({ id }) => id)).toEqual([505, 506]);
     const change = {
       ...REQUEST,

@@ -37,7 +37,7 @@ async function startRotation() {
 
 describe.concurrent('a key that is reset, and 3 s later is in the file', () => {
   // Whether the daemon learns of it before or after the file changes depends on where in the interval it falls.
-  test.each([0.1, 1, 2, 3.5])('%d s after a beat', async (afterBeat) => {
+  test.each([0.1, 3.5])('%d s after a beat', async (afterBeat) => {
     await using rotation = await startRotation();
     const { emulator, tested, file } = rotation;
     const heartbeats = (status: number, afterSeq: number) =>

@@ -1,5 +1,4 @@
 /** `pilotlight plan` as it is typed: what it prints, writes, and ends with. */
-import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
@@ -10,7 +9,6 @@ import {
   resolveDefaults,
   type PlanResult,
 } from '../../../../src/index.ts';
-import { root } from '../../../support/optional.ts';
 import { READER_LEFT } from '../../../../src/cli/console.ts';
 import { jsonIn, pilotlight } from '../../../support/console.ts';
 import { wordsOf } from '../../../support/page-words.ts';
@@ -124,15 +122,11 @@ describe('the sets', () => {
   });
 });
 
-test('--json prints one document, to the byte the same each time, and the library reckons the same', () => {
+test('--json prints one document, to the byte the same each time, and the library reckons the same', async () => {
   const flags = '--load poisson --rate 50 --duration 10m --performance 10 --json'.split(' ');
-  const run = () =>
-    spawnSync(process.execPath, [join(root, 'src/cli/main.ts'), 'plan', ...flags], {
-      encoding: 'utf8',
-      env: {},
-    }).stdout;
-  const text = run();
-  expect(run()).toBe(text);
+  const run = () => pilotlight(['plan', ...flags]);
+  const { stdout: text } = await run();
+  expect(await run()).toEqual({ code: 0, stdout: text, stderr: '' });
   const { plans, assumptions } = JSON.parse(text) as {
     readonly plans: readonly PlanResult[];
     readonly assumptions: readonly { readonly flag: string; readonly value: string }[];

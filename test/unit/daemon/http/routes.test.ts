@@ -115,6 +115,13 @@ test('requests that come together are answered by one look, and later ones by an
   }
 });
 
+test('probes look at the daemon alone, and not at what it keeps alive', async () => {
+  const request = { headers: {}, query: new URLSearchParams(), body: '' };
+  const before = looks;
+  for (const probe of PROBES) expect([probe, (await routes[probe]?.(request))?.status]).toEqual([probe, 200]);
+  expect(looks).toBe(before);
+});
+
 test('a heartbeat scheduler is live until it is more than ten seconds late', async () => {
   const request = { headers: {}, query: new URLSearchParams(), body: '' };
   for (const [late, status] of [

@@ -42,7 +42,19 @@ const STATUS: Status = {
   },
   config_problems: [{ variable: 'TTL', message: '' }] as never,
   service: { traits: [], base_url: '', serverless_url: '', clock_skew_seconds: -0.5 },
-  deployments: [{ ...EMPTY_DEPLOYMENT, heartbeats: 9, failures: { dns: 2 }, last_success_at: 5, lapses: 1 }],
+  deployments: [
+    {
+      ...EMPTY_DEPLOYMENT,
+      heartbeats: 9,
+      failures: { dns: 2 },
+      last_success_at: 5,
+      next_heartbeat_at: 6.5,
+      expires_at: 305,
+      min_margin_ratio: 0.4,
+      lapses: 1,
+    },
+    { ...EMPTY_DEPLOYMENT, deployment_id: 44, ttl_seconds: null },
+  ],
   worker_groups: [{ workergroup_id: 7, ...FOLLOWED }],
   endpoint_logs: [
     // The rate was not known when its lines were lost.
@@ -81,6 +93,8 @@ async function series(status: Partial<Status> = {}): Promise<string[]> {
   return text.split('\n').filter((line) => line.startsWith('pilotlight_'));
 }
 
+const SERIES = series();
+
 test.each([
   'build_info{version="1.2.3",revision="abc",node_version="v24"} 1',
   'up 0',
@@ -96,6 +110,18 @@ test.each([
   'config_problem{variable="TTL"} 1',
   'replica_active 0',
   'api_clock_skew_seconds -0.5',
+  'deployment_ttl_seconds{deployment_id="42"} 300',
+  'deployment_state{state="healthy",deployment_id="42"} 1',
+  'deployment_state{state="gone",deployment_id="42"} 0',
+  'deployment_heartbeat_interval_seconds{deployment_id="42"} 60',
+  'deployment_heartbeats_total{deployment_id="42"} 9',
+  'deployment_heartbeat_failures_total{reason="dns",deployment_id="42"} 2',
+  'deployment_last_heartbeat_success_timestamp_seconds{deployment_id="42"} 5',
+  'deployment_last_heartbeat_success_timestamp_seconds{deployment_id="44"} 0',
+  'deployment_next_heartbeat_timestamp_seconds{deployment_id="42"} 6.5',
+  'deployment_expiry_timestamp_seconds{deployment_id="42"} 305',
+  'deployment_min_margin_ratio{deployment_id="42"} 0.4',
+  'deployment_lapses_total{deployment_id="42"} 1',
   'workergroup_log_lines_total{workergroup_id="7"} 9',
   'workergroup_log_bytes_total{workergroup_id="7"} 90',
   'workergroup_log_gaps_total{reason="overrun",workergroup_id="7"} 1',
@@ -125,7 +151,7 @@ test.each([
   'job_failures_total{job="account"} 1',
   'job_last_success_timestamp_seconds{job="account"} 8',
 ])('%s', async (line) => {
-  expect(await series()).toContain(`pilotlight_${line}`);
+  expect(await SERIES).toContain(`pilotlight_${line}`);
 });
 
 test('beside the id of a deployment stands its name, if it is configured by one', async () => {
@@ -148,7 +174,7 @@ test('what is not known has no series', async () => {
     service: { traits: [], base_url: '', serverless_url: '', clock_skew_seconds: null },
   });
   const names =
-    /^pilotlight_(?:tfa_|log_spool_durable|api_clock_skew|maintenance_window_end|deployment_\w*(?:margin|next))/;
+    /^pilotlight_(?:tfa_|log_spool_durable|api_clock_skew|maintenance_window_end|deployment_(?:min_margin|next|expiry|ttl).*"44")/;
   expect(lines.filter((line) => names.test(line))).toEqual([]);
 });
 

@@ -33,6 +33,26 @@ const SNAPSHOT: DeploymentSnapshot = {
 };
 
 describe('a deployment', () => {
+  test('has its numbers, times in seconds, and null for what is not known', () => {
+    expect(deploymentStatus(SNAPSHOT)).toMatchObject({
+      deployment_id: 42,
+      state: 'healthy',
+      ttl_seconds: 300,
+      interval_seconds: 60,
+      heartbeats: 9,
+      failures: SNAPSHOT.failures,
+      last_success_at: 1_000.5,
+      next_heartbeat_at: 1_060.5,
+      expires_at: 1_300.5,
+      min_margin_ratio: 0.4,
+      lapses: 1,
+    });
+    const { deploymentId, state, intervalMs, lapses, attempts, timeline } = SNAPSHOT;
+    const little = { deploymentId, state, intervalMs, lapses, attempts, failures, timeline };
+    const unknown = { ttl_seconds: null, last_success_at: null, next_heartbeat_at: null, expires_at: null };
+    expect(deploymentStatus(little)).toMatchObject({ ...unknown, min_margin_ratio: null });
+  });
+
   test('has the name that it is configured by', () => {
     expect(deploymentStatus({ ...SNAPSHOT, name: 'square/blue' }).deployment).toBe('square/blue');
   });

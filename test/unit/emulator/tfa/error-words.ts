@@ -6,6 +6,7 @@ export const ERROR_WORDS: ReadonlySet<string> = new Set([
   '2fa_login_failed [tfa_status: this account has no 2FA]',
   '2fa_login_failed [tfa_method: this account has no method of the type totp]',
   '2fa_verification_failed [code: the code is not right]',
+  '2fa_verification_failed [tfa_status: this account has no 2FA]',
   'auth_error [authorization: the session has expired; log in again]',
   'authorization_required [authorization: authorize the addition of a method first]',
   'bad_request [label: a label has at most 30 characters]',

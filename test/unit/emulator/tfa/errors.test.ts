@@ -74,6 +74,10 @@ for (const operation of ['tfa.login', 'tfa.remove', 'tfa.regenerateBackupCodes']
   add(operation, 'missing_auth_value', (lab) => verify(lab, { tfa_method: 'totp' }));
   add(operation, 'missing_auth_value', (lab) => verify(lab, {}));
   add(operation, 'missing_params', (lab) => verify(lab, { code: '123456' }));
+  add(operation, 'missing_params', (lab) => verify(lab, { ...byEmail(lab), secret: undefined }));
+  add(operation, 'missing_params', (lab) =>
+    verify(lab, { tfa_method: 'sms', code: lab.sent('tfa.sendSms').code }),
+  );
   add(operation, 'invalid_tfa_method', (lab) =>
     verify(lab, { tfa_method: 'sms', tfa_method_id: 1, code: lab.totp(1), secret: 'any' }),
   );
@@ -126,6 +130,8 @@ add('tfa.login', 'auth_error', (lab) => {
   lab.advance(86_400_000);
   return lab.call('tfa.login', { tfa_method: 'totp', code: lab.totp(1) }, session_key);
 });
+for (const operation of ['tfa.remove', 'tfa.regenerateBackupCodes'] as const)
+  add(operation, '2fa_verification_failed', (lab) => lab.call(operation, { code: '123456' }, 'fresh'));
 add('tfa.regenerateBackupCodes', 'missing_phone_number', (lab) => {
   const key = 'legacy-without-phone';
   const proof = { tfa_method: 'email', ...lab.sent('tfa.sendEmail', {}, key) };

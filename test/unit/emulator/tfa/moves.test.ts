@@ -206,6 +206,7 @@ describe('backup codes', () => {
     expect(backup_codes).toHaveLength(10);
     for (const code of BACKUP_CODES) expect(lab.call('tfa.login', { backup_code: code }).status).toBe(401);
     lab.ok('tfa.login', { backup_code: backup_codes[9] });
+    expect(lab.ok('tfa.status').methods).toHaveLength(2);
   });
 });
 

@@ -51,6 +51,17 @@ describe('a lock', () => {
     expect(lab.ok('tfa.status').methods).toMatchObject([{ fail_count: 0, last_used: lab.now() / 1000 }, {}]);
   });
 
+  test('comes of codes that were sent by SMS too, and keeps the right one out', () => {
+    const lab = createLab({ tfaFailuresAllowed: 1 });
+    const proof = { tfa_method: 'sms', ...lab.sent('tfa.sendSms') };
+    for (const fail_count of [1, 2]) {
+      const refused = lab.call('tfa.regenerateBackupCodes', { ...proof, code: wrong(proof.code) });
+      expect(refused.body).toMatchObject({ error: '2fa_verification_failed', fail_count });
+    }
+    expect(lab.call('tfa.login', proof).body).toMatchObject({ error: 'tfa_locked', fail_count: 2 });
+    lab.ok('tfa.login', byApp(lab));
+  });
+
   test('that has passed does not come back when the clock is turned back', () => {
     const lab = createLab({ tfaFailuresAllowed: 0 });
     lab.call('tfa.login', { tfa_method: 'totp', code: wrong(lab.totp(1)) });
