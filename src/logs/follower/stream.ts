@@ -92,6 +92,8 @@ const LONGEST_LAG_MS = 30_000;
 const SEEN_LATELY_MS = 10_000;
 /** Views in a row that lack lines and only grow. By chance one backend in three that lags does that once in 20,000 times. */
 const SHORTER_VIEWS = 6;
+/** In a log that repeats itself, as in a crash loop, new lines may look like an older view. */
+const ODD_VIEWS = 3;
 const LEAP_LINES = 10;
 /** Evidence of eight rare lines. */
 const SURPRISE_BITS = 4 * SURE_BITS;
@@ -198,6 +200,8 @@ function older(stream: Stream, sighting: Sighting, { isFull, found }: View): Vie
   const grows = lines >= (stream.shorter?.lines ?? 0);
   const views = grows ? (stream.shorter?.views ?? 0) + 1 : 1;
   const after = { ...stream, shorter: { views, lines } };
+  const isOdd = found.late > 0 || views >= ODD_VIEWS;
+  if (isOdd && sighting.isFull && sighting.canWiden) return { kind: 'widen', stream: after };
   if (isFull || !isAnother(after, found, sighting.now)) return { kind: 'held', stream: after };
   return reset(stream, sighting);
 }

@@ -326,6 +326,16 @@ describe('errors', () => {
   });
 });
 
+test('a burst of a log that repeats itself, as a crash loop does, is not taken for an older view', () => {
+  const growing = new Growing();
+  growing.line = (index) => `line ${index % 700}`;
+  growing.write(900);
+  growing.pass(120, 1);
+  growing.write(1_062);
+  growing.pass(60, 0);
+  growing.expectAll();
+});
+
 test('a service that answers with levels in place of one text, and back, repeats no line', () => {
   const all = Array.from({ length: 120 }, (_, index) => line(index));
   const text = (count: number) => `${all.slice(0, count).join('\n')}\n`;
