@@ -88,7 +88,7 @@ interface CellResult {
   readonly vendorLapsed: boolean;
   /** As the heart names it at the end. */
   readonly state: string;
-  /** Attempts that failed, as the heart counts. */
+  /** Attempts that failed, and questions. */
   readonly failures: number;
   readonly minMarginMs: number;
 }
@@ -130,7 +130,10 @@ async function runCell(cell: Cell): Promise<CellResult> {
         if (notice.type === 'sent') sentAt.set(notice.attempt, performance.now());
         if (notice.type === 'accepted') basis = sentAt.get(notice.attempt) ?? basis;
       },
-      exchange() {},
+      // Questions too: one that hangs on the half-open connection spares the heartbeat that.
+      exchange({ code }) {
+        if (!code.startsWith('2')) failures += 1;
+      },
       removed() {},
       replaced() {},
       discovery() {},
