@@ -43,7 +43,7 @@ let plain: ReturnType<typeof searched>;
 beforeAll(() => void (plain = searched()));
 
 /** Beside the one that was found. */
-const SETS = isLong ? 1_500 : 200;
+const SETS = isLong ? 1_500 : 100;
 
 describe('a search', () => {
   test(`is not beaten by more than a hundredth by ${SETS} sets drawn at random`, async () => {
