@@ -62,7 +62,7 @@ const OUTAGES: Readonly<Record<string, Outage>> = {
   'hang after the request': { mode: { kind: 'hang-after-request' } },
   'hang in the body': { mode: { kind: 'hang-in-body' } },
   'connection reset': { mode: { kind: 'reset' } },
-  // Shorter than an idle connection is kept: only one that is used again can be half open.
+  // The interval is shorter than an idle connection is kept. So a request uses it again and meets the fault.
   'half-open connection': { mode: { kind: 'half-open' }, intervalMs: 3_000 },
   'slow, 20 bytes/s': { mode: { kind: 'slow', bytesPerSecond: 20 } },
   'body cut in half': { mode: { kind: 'cut-body' } },
@@ -130,7 +130,7 @@ async function runCell(cell: Cell): Promise<CellResult> {
         if (notice.type === 'sent') sentAt.set(notice.attempt, performance.now());
         if (notice.type === 'accepted') basis = sentAt.get(notice.attempt) ?? basis;
       },
-      // Questions too: one that hangs on the half-open connection spares the heartbeat that.
+      // A question may use the half-open connection first. Then the heartbeat opens another.
       exchange({ code }) {
         if (!code.startsWith('2')) failures += 1;
       },

@@ -1,6 +1,6 @@
 /**
  * Two hours with everything on, under a rate limit of the key with debt. A fault begins every twelve seconds, and the
- * daemon is killed ten times in the first quarter: what is lost, what comes twice, and what grows? Prints a line a
+ * daemon is killed ten times in the first quarter: which lines are lost or come twice, and does memory grow? Prints a line a
  * minute, then what the service's books and both outputs say, and the slopes of memory, threads and open files of heart
  * and daemon over the second half, each with its standard error. Exit code 1 where a deployment lapsed, a line is lost
  * or there twice, or the program did not end well.

@@ -263,8 +263,8 @@ export class HeartbeatDriver {
     this.#notices.push([id, notice]);
     if (notice.type === 'overdue') this.#discount(entry, notice.attempt);
     if (notice.type === 'accepted') this.#final?.missed.delete(id);
-    const isStopped = notice.type === 'state' && notice.to === 'stopped';
-    if (notice.type === 'accepted' || isStopped) this.#endFinal(id);
+    const isSilent = notice.type === 'state' && ['gone', 'withheld', 'stopped'].includes(notice.to);
+    if (notice.type === 'accepted' || isSilent) this.#endFinal(id);
   }
 
   #endFinal(id: number): void {

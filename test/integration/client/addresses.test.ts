@@ -52,7 +52,7 @@ describeWith(
     expect(addresses.proxies.at(-1)?.taken).toBe(2);
   });
 
-  test.concurrent('waits for an address that is slow to connect, and blames none that is slower', async () => {
+  test.concurrent('waits for an address that connects slowly, and marks no slower one as failed', async () => {
     await using addresses = await startAddresses(service.port, [DROPPED, REFUSED, DROPPED]);
     await using transport = createTransport(addresses.resolve);
     const answered = call(transport, addresses);

@@ -246,7 +246,7 @@ describeWith(
     expect(await reach(front)).toBe('tls');
     writeFileSync(bundle, broken + readFileSync(ca.file, 'utf8'));
     await expect.poll(() => reach(front)).toBe('answered');
-    // Nothing else is trusted by now, so what is idle stays.
+    // The trusted certificates are the same, so idle connections stay open.
     expect([await reach(strange), await reach(strange), transport.open]).toEqual(['tls', 'tls', 1]);
   });
 });

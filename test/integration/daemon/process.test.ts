@@ -39,7 +39,7 @@ describe.concurrent('pilotlight run', () => {
     const { url } = await startedUrls(program);
     await until(() => program.stdout().includes('"workergroup_id":7'));
     expect((await fetch(`${url}/readyz`)).status).toBe(200);
-    // One that left less than a second ago would be the last one itself.
+    // A heartbeat of less than a second ago counts as the last one.
     await until(() => {
       const { beats, lastHeartbeatMs } = emulator.deployments.get(42);
       return beats > earlier && Date.now() - (lastHeartbeatMs ?? Infinity) > 1_500;

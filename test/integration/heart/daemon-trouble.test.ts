@@ -182,7 +182,7 @@ describe.concurrent('the end', () => {
         DEPLOYMENTS: `${DISTURBED}@300s`,
         SHUTDOWN_TIMEOUT: '3s',
       });
-      // One that left less than a second ago would be the last one itself; the interval is a minute.
+      // A heartbeat of less than a second ago counts as the last one. The interval is a minute.
       await until(() => {
         const { beats, lastHeartbeatMs } = emulator.deployments.get(DISTURBED);
         return beats > 0 && Date.now() - (lastHeartbeatMs ?? Infinity) > 1_500;

@@ -290,7 +290,7 @@ const given = fc.record({
   file: fc.option(environmentFiles(environments())),
 });
 
-test('ends the command check with nothing but what is wrong', { timeout: PATIENCE }, async () => {
+test('makes `pilotlight check` print the problems and nothing else', { timeout: PATIENCE }, async () => {
   using folder = temporaryFolder();
   const path = join(folder.path, 'environment');
   await fc.assert(

@@ -66,7 +66,7 @@ describe('a key that is read again', () => {
     expect(await at.key.reread(signal)).toBe('second');
   });
 
-  test('stays what it was where white space, a folder or nothing is in its place', async () => {
+  test('stays the old one if the file is blank, missing or a folder', async () => {
     using at = keyFile();
     at.write('\n');
     await expect(at.key.reread(signal)).rejects.toThrow('the file is empty');

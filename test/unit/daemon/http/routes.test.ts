@@ -115,7 +115,7 @@ test('requests that come together are answered by one look, and later ones by an
   }
 });
 
-test('probes look at the daemon alone, and not at what it keeps alive', async () => {
+test('probes tell the state of the daemon, not that of its deployments', async () => {
   const request = { headers: {}, query: new URLSearchParams(), body: '' };
   const before = looks;
   for (const probe of PROBES) expect([probe, (await routes[probe]?.(request))?.status]).toEqual([probe, 200]);

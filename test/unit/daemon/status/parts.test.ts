@@ -33,7 +33,7 @@ const SNAPSHOT: DeploymentSnapshot = {
 };
 
 describe('a deployment', () => {
-  test('has its numbers, times in seconds, and null for what is not known', () => {
+  test('shows times in seconds, and null for what is unknown', () => {
     expect(deploymentStatus(SNAPSHOT)).toMatchObject({
       deployment_id: 42,
       state: 'healthy',
