@@ -147,8 +147,9 @@ const YOUNG_MS = 300_000;
 const ASK_YOUNG_MS = 5_000;
 /** So often more is asked for before lines are given up. */
 const MOST_TRIES = 6;
-/** Equal lines are told apart by a view of at most so many bytes. */
+/** Equal lines are told apart by a view of at most so many bytes, or so many long lines. */
 const MOST_FOR_DOUBT = 4 * FIRST_TAIL;
+const LINES_FOR_DOUBT = 16;
 /** The level of a service that answers with one text. */
 const PLAIN = '';
 /** Milliseconds within which levels that begin again are of one epoch. */
@@ -316,7 +317,8 @@ function read(before: GroupState, { tail, now, roundTripMs }: PollResult, texts:
       text,
       isFull: isFull(text, tail, progress.unit),
       canWiden: widerTail > tail,
-      canWidenForDoubt: widerTail > tail && text.bytes < MOST_FOR_DOUBT,
+      canWidenForDoubt:
+        widerTail > tail && text.bytes < Math.max(MOST_FOR_DOUBT, LINES_FOR_DOUBT * bytesPerLine(text)),
       now,
       intervalMs: state.intervalMs,
       expected: mean === undefined || sinceMs === undefined ? undefined : (mean * sinceMs) / 1_000,

@@ -158,6 +158,22 @@ export const WORLDS: readonly World[] = [
     hasEqualLines: true,
     write: crashLoop(12, false),
   },
+  ...[20, 300].map((lines) => ({
+    name: `a block of ${lines} lines that repeats`,
+    seconds: 300,
+    hasEqualLines: true,
+    write: steady(14, (index) => vllm(index % lines)),
+  })),
+  {
+    name: 'a block of 700 lines that repeats, in bursts',
+    seconds: 300,
+    hasEqualLines: true,
+    write: (log, at) => {
+      if (every(at, 60))
+        log.writeLines(Array.from({ length: 1_000 }, (_, index) => vllm((index + at) % 700)));
+      steady(1, (index) => vllm(index % 700))(log, at);
+    },
+  },
   {
     name: 'answers capped at 20,000 bytes',
     seconds: 240,

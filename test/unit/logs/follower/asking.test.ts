@@ -326,6 +326,14 @@ describe('errors', () => {
   });
 });
 
+test('lines of 100 KB that stop coming are not doubted later', () => {
+  const growing = new Growing();
+  growing.line = (index) => `${index} ${'x'.repeat(100_000)}`;
+  growing.pass(120, 0.5);
+  growing.pass(200, 0);
+  growing.expectAll();
+});
+
 test('a burst of a log that repeats itself, as a crash loop does, is not taken for an older view', () => {
   const growing = new Growing();
   growing.line = (index) => `line ${index % 700}`;
