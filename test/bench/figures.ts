@@ -35,6 +35,13 @@ many-memory | ≤ 350 | 220 | MB | … memory
 many-cpu | ≤ 60 | 30 | % of a core | … CPU
 one-key-lapses | ≤ 0 | 0 | | 1,000 deployments of one key under a shared limit that just fits: lapses
 one-key-refused | ≤ 5 | 1 | % | … requests refused
+shared-lapses | ≤ 0 | 0 | | one request in 2 s for a whole key, TTL 300 s, with 1, 10 and 50 groups, and with 5 and 20 programs: lapses
+shared-delay-1 | ≤ 8 | 4 | s | … delay of a line with 1 group, median
+shared-delay-10 | ≤ 40 | 20 | s | … with 10 groups
+shared-delay-50 | ≤ 200 | 100 | s | … with 50 groups
+shared-refused-1 | ≤ 5 | 1 | % | … requests refused, of 1 program
+shared-refused-5 | ≤ 60 | 30 | % | … of 5 programs that do not know of one another
+shared-refused-20 | ≤ 90 | 60 | % | … of 20 programs
 requests | ≤ 700 | 600 | /h | requests to the service an hour, 1 deployment (TTL 300 s), 1 quiet group, 1 endpoint, default settings
 align | ≤ 3 | 1 | ms | alignment of 10,000 lines on 10,000, ordinary
 align-identical | ≤ 3 | 1 | ms | … all identical
@@ -53,6 +60,8 @@ fleet-week | ≤ 60 | 15 | s | a week of the emulator's fleet on virtual time
 history-disk | ≤ 350 | 200 | MB | history of 20 endpoints for its 40 days, on disk
 history-query | ≤ 250 | 100 | ms | … a query of 40 days of one of them, in 500 rows at most
 history-wait | ≤ 60 | 20 | ms | … how long others wait meanwhile
+bill-count | ≤ 10 | 3 | s | the bill of a month for them, counted from the samples, as once after a start
+bill-query | ≤ 250 | 50 | ms | … asked for
 bundle | ≤ 2.5 | 1 | MB | bundle: what heart and daemon load
 `;
 

@@ -1,14 +1,18 @@
 /**
  * How large the history of twenty endpoints is after its 40 days, how long a question about one of them takes, and how long
- * others wait meanwhile. Time is virtual.
+ * others wait meanwhile. Then their bill of a month: counted from the samples, as once after a start, and asked for again.
+ * Time is virtual.
  * Run: node test/bench/fleet-history.ts
  */
 import { statSync } from 'node:fs';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { DatabaseSync } from 'node:sqlite';
+import { billAnswer } from '../../src/daemon/http/bill.ts';
 import { History } from '../../src/fleet/history/history.ts';
 import { SampleTable } from '../../src/fleet/history/sample-table.ts';
 import type { FleetSample } from '../../src/fleet/workers/measure.ts';
+import { billedDay, daysUntil } from '../../src/spend/bill.ts';
+import { endpointSpend, type EndpointSpend } from '../../src/spend/hours.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { ensure, quantile, report } from './figures.ts';
 
@@ -16,6 +20,9 @@ const ENDPOINTS = 20;
 const DAYS = 40;
 const INTERVAL_MS = 15_000;
 const DAY_MS = 86_400_000;
+const BILLED_DAYS = 30;
+/** No sample counts for longer. */
+const HOLE_MS = 300_000;
 const END_MS = Math.floor(Date.now() / DAY_MS) * DAY_MS;
 const BEGIN_MS = END_MS - DAYS * DAY_MS;
 const SAMPLES = ENDPOINTS * (DAYS * (DAY_MS / INTERVAL_MS));
@@ -63,7 +70,42 @@ for (const [days, maxRows] of [
     report('history-wait', waits.max / 1e6, 'the longest turn of the event loop meanwhile');
   }
 }
+await bill();
 await history.stop();
+
+async function bill(): Promise<void> {
+  const waits = monitorEventLoopDelay({ resolution: 1 });
+  waits.enable();
+  const began = performance.now();
+  const spends: EndpointSpend[] = [];
+  for (let endpoint = 0; endpoint < ENDPOINTS; endpoint += 1) {
+    const label = `endpoint-${endpoint}`;
+    const hours = await history.hours(label, END_MS - BILLED_DAYS * DAY_MS, END_MS, HOLE_MS);
+    const days = daysUntil(new Date(END_MS - 1), BILLED_DAYS - 1).map((day) => {
+      const { endpoints } = billedDay(day, [{ amount: 100 + endpoint, source: label }]);
+      return [day, endpoints.get(endpoint)!] as const;
+    });
+    spends.push(endpointSpend(label, endpoint, hours, new Map(days)));
+  }
+  const counted = performance.now() - began;
+  waits.disable();
+  const times = Array.from({ length: 15 }, () => {
+    const from = performance.now();
+    const { days } = billAnswer({
+      spends,
+      now: new Date(END_MS - 1),
+      since: BILLED_DAYS - 1,
+      view: undefined,
+    });
+    ensure(
+      days.length === ENDPOINTS * BILLED_DAYS,
+      `a row a day for each endpoint; there were ${days.length}`,
+    );
+    return performance.now() - from;
+  });
+  report('bill-count', counted / 1_000, `others wait ${(waits.max / 1e6).toFixed(0)} ms at most`);
+  report('bill-query', quantile(times, 0.5), `${ENDPOINTS * BILLED_DAYS} rows`);
+}
 
 /** Returns µs a look. */
 function writeFirstDay(): number {

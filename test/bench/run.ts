@@ -47,6 +47,15 @@ const SCRIPTS: readonly Script[] = [
     seconds: [300, 75],
   },
   { name: 'one-key', figures: ['one-key-lapses', 'one-key-refused'], seconds: [300, 120] },
+  {
+    name: 'shared-key',
+    figures: [
+      'shared-lapses',
+      ...['1', '10', '50'].map((groups) => `shared-delay-${groups}`),
+      ...['1', '5', '20'].map((programs) => `shared-refused-${programs}`),
+    ],
+    seconds: [600, 300],
+  },
   { name: 'requests', figures: ['requests'], seconds: [300, 60] },
   { name: 'logs', figures: ['align', 'align-identical'] },
   {
@@ -60,7 +69,10 @@ const SCRIPTS: readonly Script[] = [
   { name: 'planner', figures: ['planner'] },
   { name: 'search-grid', figures: ['search-excess', 'search-faster'] },
   { name: 'fleet-week', figures: ['fleet-week'] },
-  { name: 'fleet-history', figures: ['history-disk', 'history-query', 'history-wait'] },
+  {
+    name: 'fleet-history',
+    figures: ['history-disk', 'history-query', 'history-wait', 'bill-count', 'bill-query'],
+  },
   { name: 'growth', figures: [], seconds: [20, 5] },
   { name: 'peers', figures: [], seconds: [30, 10] },
 ];

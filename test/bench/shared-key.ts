@@ -1,0 +1,112 @@
+/**
+ * A key with one request every two seconds for all that it does: what becomes of heartbeats, and how long a line takes from
+ * appearing to stdout. One program follows 1, 10 or 50 groups; 5 or 20 programs, each with a deployment and a group, do not
+ * know of one another. All of them run side by side, each beside a service of its own.
+ * Run: node test/bench/shared-key.ts [seconds]
+ */
+import { createInterface } from 'node:readline';
+import { setTimeout as delay } from 'node:timers/promises';
+import { startEmulator } from '../../src/emulator/index.ts';
+import type { LogRecord } from '../../src/logs/record.ts';
+import { ensure, quantile, report } from './figures.ts';
+import { copyProgram, measured, secondsArgument, spawnProgram } from './processes.ts';
+
+const SECONDS = secondsArgument(600);
+const TTL_S = 300;
+const LINES_PER_SECOND = 1;
+const LOOK_MS = 100;
+
+interface Shared {
+  readonly lapses: number;
+  readonly closestSeconds: number;
+  readonly requests: number;
+  readonly refused: number;
+  /** Of a line, seconds. */
+  readonly delays: readonly number[];
+}
+
+using node = copyProgram(process.execPath);
+const [one, ten, fifty, five, twenty] = await Promise.all([
+  share(1, 1),
+  share(1, 10),
+  share(1, 50),
+  share(5, 1),
+  share(20, 1),
+]);
+const all = [one, ten, fifty, five, twenty];
+report(
+  'shared-lapses',
+  all.reduce((sum, { lapses }) => sum + lapses, 0),
+  `${SECONDS} s, closest approach ${Math.min(...all.map(({ closestSeconds }) => closestSeconds)).toFixed(0)} s`,
+);
+for (const [groups, { delays }] of [[1, one] as const, [10, ten] as const, [50, fifty] as const]) {
+  const note = `99 of 100 within ${quantile(delays, 0.99).toFixed(1)} s; ${delays.length} lines`;
+  report(`shared-delay-${groups}`, quantile(delays, 0.5), note);
+}
+for (const [programs, { requests, refused }] of [
+  [1, one] as const,
+  [5, five] as const,
+  [20, twenty] as const,
+])
+  report(`shared-refused-${programs}`, (100 * refused) / requests, `${refused} of ${requests}`);
+
+async function share(programs: number, groupsEach: number): Promise<Shared> {
+  const deployments = Array.from({ length: programs }, (_, index) => index + 1);
+  const groups = Array.from({ length: programs * groupsEach }, (_, index) => index + 1);
+  const lines = Array.from({ length: LINES_PER_SECOND * (SECONDS + 120) }, (_, index) => `line ${index}`);
+  await using emulator = await startEmulator({
+    traits: { rate_limit: { key: { size: 1, refill_per_second: 0.5 } } },
+    seed: {
+      deployments: deployments.map((id) => ({ id, ttl: TTL_S })),
+      workergroups: groups.map((id) => ({ id, lines_per_second: LINES_PER_SECOND, replay: { lines } })),
+    },
+  });
+  const [appeared, delays]: [Map<string, number>, number[]] = [new Map(), []];
+  const looking = setInterval(() => {
+    for (const group of groups)
+      for (const line of emulator.workergroups.lines(group).slice(-LINES_PER_SECOND * 5)) {
+        const key = `${group} ${line}`;
+        if (!appeared.has(key)) appeared.set(key, performance.now());
+      }
+  }, LOOK_MS);
+  await using running = new AsyncDisposableStack();
+  for (const deployment of deployments) {
+    const first = (deployment - 1) * groupsEach;
+    const child = spawnProgram(
+      node,
+      {
+        API_KEY: emulator.apiKey,
+        BASE_URL: emulator.url,
+        DEPLOYMENT_TTL: `${TTL_S}s`,
+        DEPLOYMENTS: String(deployment),
+        WORKER_GROUPS: groups.slice(first, first + groupsEach).join(','),
+        LOG_START: 'end',
+      },
+      {},
+      'pipe',
+    );
+    child.stderr!.resume();
+    running.use(measured(child));
+    createInterface(child.stdout!).on('line', (text) => {
+      const record = JSON.parse(text) as LogRecord;
+      if (!('line' in record)) return;
+      const at = appeared.get(`${record.workergroup_id} ${record.line}`);
+      if (at !== undefined) delays.push((performance.now() - at) / 1_000);
+    });
+  }
+  await delay(SECONDS * 1_000);
+  clearInterval(looking);
+  const books = emulator.deployments.list();
+  ensure(
+    books.every(({ beats }) => beats > 0),
+    'a heartbeat of each deployment',
+  );
+  ensure(delays.length > (groups.length * LINES_PER_SECOND * SECONDS) / 4, 'lines of most of the time');
+  return {
+    lapses: books.reduce((sum, { lapses }) => sum + lapses, 0),
+    closestSeconds: Math.min(...books.map(({ minMarginMs }) => minMarginMs ?? Infinity)) / 1_000,
+    requests: emulator.journal.entries().length,
+    refused: emulator.journal.entries({ status: 429 }).length,
+    delays,
+  };
+}
