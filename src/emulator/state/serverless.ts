@@ -56,14 +56,10 @@ export interface WorkerGroupRecord {
   readonly log: GroupLog;
 }
 
-export type Scenery = 'all' | 'busy' | 'idle';
-
 export type LineSource =
-  | { readonly kind: 'generated'; readonly seed: number; readonly scenes?: Scenery }
+  | { readonly kind: 'generated'; readonly seed: number }
   /** With `loop` the lines begin again, else the log stops after them. */
-  | { readonly kind: 'replay'; readonly lines: readonly string[]; readonly loop: boolean }
-  /** All lines at each look of an engine, with the time in them. */
-  | { readonly kind: 'looks'; readonly lines: readonly string[]; readonly everyMs: number };
+  | { readonly kind: 'replay'; readonly lines: readonly string[]; readonly loop: boolean };
 
 export interface Literal {
   readonly kind: 'literal';
@@ -99,16 +95,8 @@ interface LogFile {
   bytes: number;
 }
 
-/** `ready`: hot, busy or not. `error`: died. `rebooting`: crashed, and starting again. */
-export type WorkerPhase =
-  | 'creating'
-  | 'cold'
-  | 'starting'
-  | 'ready'
-  | 'draining'
-  | 'error'
-  | 'rebooting'
-  | 'destroying';
+/** `ready`: hot, busy or not. `error`: died. */
+export type WorkerPhase = 'creating' | 'cold' | 'starting' | 'ready' | 'draining' | 'error' | 'destroying';
 
 export interface WorkerLife {
   phase: WorkerPhase;

@@ -36,16 +36,13 @@ export const settingsSchema = z.strictObject({
   workerPriceMost: amount(0.44, '… to here'),
   workerModelLoadingSeconds: amount(30, 'how long a new worker loads its model (model_loading)'),
   workerColdStartSeconds: amount(20, 'how long a stopped worker takes to be ready again (starting)'),
-  workerDeathsPerHour: amount(0, 'how often a ready worker dies, in the mean: its machine is gone'),
-  workerErrorsPerHour: amount(0, 'how often a ready worker errs, in the mean: it starts again'),
-  workerErrorSeconds: amount(60, 'how long a worker stays in `error` before it reboots or is destroyed'),
+  workerErrorSeconds: amount(60, 'how long a worker that has died stays in `error` before it is destroyed'),
   workerDestroyingSeconds: amount(5, 'how long a worker that is given up stays `destroying`'),
   engineDecisionSeconds: amountAbove0(5, 'how often the engine of an endpoint looks at its load and decides'),
   engineLoadWindowSeconds: amountAbove0(60, 'its estimate of the load is the mean over this time'),
   engineScaleDownSeconds: amount(60, 'it stops a ready worker once it has not wanted it for this time'),
   engineDestroySeconds: amount(1800, 'it destroys a stopped worker that it did not want for this time'),
   requestGiveUpSeconds: amountAbove0(600, 'how long the clients of a load wait for a worker'),
-  requestsWaitingMost: countFrom1(100_000, 'requests that may wait at an endpoint; others are refused'),
 
   deploymentVersionsKept: countFrom1(10, 'versions of a deployment that are kept; the oldest go first'),
 
