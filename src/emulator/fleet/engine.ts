@@ -90,10 +90,6 @@ export class Engine implements GroupObserver {
     this.#run((nowMs - this.epochMs) / 1000);
   }
 
-  release(): void {
-    for (const worker of this.#around.workers) worker.life = null;
-  }
-
   request(cost: number, patience: number): Ticket {
     const { endpoint } = this.#around;
     const { now } = this.#model;
@@ -109,6 +105,10 @@ export class Engine implements GroupObserver {
     const ticket = this.#requests.ticket(request, now);
     if (ticket && patience !== undefined) ticket.expiresAt = now + patience;
     return ticket;
+  }
+
+  use(request: number, worker: number): boolean {
+    return this.#requests.use(request, worker, this.#model.now);
   }
 
   get waiting(): number {
@@ -134,8 +134,6 @@ export class Engine implements GroupObserver {
       taken: requests - abandoned,
       /** Requests in the global queue. */
       waiting,
-      /** Requests by /route/ that a worker is answering. */
-      working: this.#requests.working,
       /** Requests whose client gave up. */
       abandoned,
       /** Requests that were lost with their worker. */
@@ -208,7 +206,7 @@ export class Engine implements GroupObserver {
     this.#forgetWorkers();
     for (const worker of workers) this.#adjustWorker(worker);
     this.#model.setState(endpoint.state);
-    if (endpoint.load?.revision === this.#load?.record.revision) return;
+    if (endpoint.load === (this.#load?.record ?? null)) return;
     this.#load = endpoint.load ? new LoadSource(endpoint.load, this.epochMs) : undefined;
     if (endpoint.load) this.#wasLoaded = true;
   }
@@ -378,10 +376,12 @@ export class Engine implements GroupObserver {
   }
 
   taken(request: number, work: number, place: number, ends: number): void {
-    const worker = this.#workers.get(place) ?? 0;
-    const seconds = (work * this.settings.slots) / this.#model.speedOf(place);
-    const { now } = this.#model;
-    this.#requests.taken({ place, worker, seconds }, { request, work, from: now, to: ends });
+    this.#requests.taken(place, this.#workers.get(place) ?? 0, {
+      request,
+      work,
+      from: this.#model.now,
+      to: ends,
+    });
   }
 
   abandoned(arrivedSeconds: number, work: number, request: number): void {
@@ -390,7 +390,7 @@ export class Engine implements GroupObserver {
   }
 
   waits(request: number, atSeconds: number): boolean {
-    return this.#requests.ticket(request, atSeconds)?.state === 'waiting';
+    return this.#requests.ticket(request, atSeconds)?.worker === null;
   }
 
   looked(observed: Observation): void {

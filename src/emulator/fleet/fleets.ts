@@ -9,11 +9,7 @@ export class Fleets {
 
   /** Call before and after each look at workers or change of them. */
   catchUp(state: State, nowMs: number): void {
-    for (const [id, engine] of this.#engines) {
-      if (state.endpointGroups.has(id)) continue;
-      engine.release();
-      this.#engines.delete(id);
-    }
+    for (const id of this.#engines.keys()) if (!state.endpointGroups.has(id)) this.#engines.delete(id);
     for (const around of surroundings(state)) {
       const { id } = around.endpoint;
       const engine = this.#engines.get(id) ?? new Engine(around, nowMs);

@@ -3,16 +3,14 @@ import type { GroupModel } from '../../scaling/planner/model/group.ts';
 import { STATE, type State } from '../../scaling/planner/model/workers.ts';
 import { NO_LOAD, type WorkerLoad } from './workers.ts';
 
-/** A request by /route/. `working`: not answered yet; `used`: answered; `lost`: with its worker. */
+/** A request by /route/ that is not used yet. */
 export interface Ticket {
   readonly request: number;
   readonly cost: number;
-  state: 'waiting' | 'taken' | 'working' | 'used' | 'lost';
   /** The answer may be used, and asked for again, until then. */
   expiresAt: number;
-  worker: number;
-  beginsAt: number;
-  takesSeconds: number;
+  /** null: no worker has taken it. */
+  worker: number | null;
 }
 
 interface Taken {
@@ -44,8 +42,7 @@ export class Requests {
 
   open(request: number, cost: number, { now, patience }: { now: number; patience: number }): Ticket {
     for (const [old, { expiresAt }] of this.#tickets) if (expiresAt < now) this.#tickets.delete(old);
-    const begun = { state: 'waiting', worker: 0, beginsAt: 0, takesSeconds: 0 } as const;
-    const ticket: Ticket = { request, cost, ...begun, expiresAt: now + patience };
+    const ticket: Ticket = { request, cost, expiresAt: now + patience, worker: null };
     this.#tickets.set(request, ticket);
     return ticket;
   }
@@ -55,17 +52,12 @@ export class Requests {
     return ticket && now <= ticket.expiresAt ? ticket : undefined;
   }
 
-  get working(): number {
-    return this.#tickets
-      .values()
-      .filter(({ state }) => state === 'working')
-      .toArray().length;
+  /** Whether it was there for this worker. */
+  use(request: number, worker: number, now: number): boolean {
+    return this.ticket(request, now)?.worker === worker && this.#tickets.delete(request);
   }
 
-  taken(
-    { place, worker, seconds }: Readonly<Record<'place' | 'worker' | 'seconds', number>>,
-    taken: Taken,
-  ): void {
+  taken(place: number, worker: number, taken: Taken): void {
     this.#waiting -= taken.work;
     const all = (this.#taken[place] ??= []);
     all.push(taken);
@@ -75,8 +67,7 @@ export class Requests {
       this.#most[place] = 2 * kept.length + 64;
     }
     const ticket = this.#tickets.get(taken.request);
-    if (!ticket) return;
-    Object.assign(ticket, { state: 'taken', worker, beginsAt: taken.to - seconds, takesSeconds: seconds });
+    if (ticket) ticket.worker = worker;
   }
 
   /** Its client has gone. */
@@ -89,13 +80,10 @@ export class Requests {
     return (this.#taken[place] ?? []).filter(({ to }) => to > now);
   }
 
-  /** Unfinished requests are lost: clients get an error and ask again. Returns their number. */
+  /** Unfinished requests are lost: their clients ask again. Returns their number. */
   lose(place: number, now: number): number {
     const lost = this.unfinished(place, now);
-    for (const { request } of lost) {
-      const ticket = this.#tickets.get(request);
-      if (ticket && ticket.state !== 'used') ticket.state = 'lost';
-    }
+    for (const { request } of lost) this.#tickets.delete(request);
     if (lost.length > 0) this.#taken[place] = this.#taken[place]?.filter(({ to }) => to <= now) ?? [];
     this.lost += lost.length;
     return lost.length;

@@ -213,9 +213,8 @@ function routeRequest(
   const patience = input.replay_timeout ?? REPLAY_TIMEOUT_SECONDS;
   const known = asked === 0 ? undefined : engine?.ticket(asked, patience);
   // Lost or used requests begin again.
-  const isOpen = known?.state === 'waiting' || known?.state === 'taken';
-  const ticket = isOpen ? known : engine?.request(cost, patience);
-  if (ticket?.state !== 'taken') {
+  const ticket = known ?? engine?.request(cost, patience);
+  if (!ticket || ticket.worker === null) {
     const status = whyNot(endpoint, engine, context);
     return { request_idx: ticket?.request ?? asked, endpoint: name, status };
   }

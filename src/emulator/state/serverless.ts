@@ -8,6 +8,7 @@ import type {
   EndpointState,
 } from '../../contract/operations/serverless/endpoint-groups.ts';
 import type { StatusStep } from './instances.ts';
+import type { Settings } from './settings.ts';
 
 export interface EndpointGroupRecord {
   readonly id: number;
@@ -161,15 +162,14 @@ export type LoadInput = z.input<typeof loadSchema>;
 export interface LoadRecord {
   readonly spec: z.output<typeof loadSchema> & { readonly seed: number };
   readonly sinceMs: number;
-  /** Differs for each load of an endpoint. */
-  readonly revision: number;
 }
 
 export function loadRecord(
   load: z.output<typeof loadSchema>,
-  { seed, ...record }: Omit<LoadRecord, 'spec'> & { seed: number },
+  { randomSeed }: Settings,
+  sinceMs: number,
 ): LoadRecord {
-  return { spec: { ...load, seed: load.seed ?? seed }, ...record };
+  return { spec: { ...load, seed: load.seed ?? randomSeed }, sinceMs };
 }
 
 export interface DeploymentVersion {

@@ -48,7 +48,6 @@ export const settingsSchema = z.strictObject({
 
   tfaFailuresAllowed: count(5, 'wrong codes in a row that a 2FA method stands; one more locks it'),
   totpSteps: count(1, 'periods of 30 s before and after now whose authenticator codes are taken'),
-  totpOnce: z.boolean().default(false).describe('whether an authenticator code is good once (RFC 6238, 5.2)'),
   methodsPerType: countFrom1(1, '2FA methods of a type that an account may add; then duplicate_tfa_method'),
   smsPerWindow: countFrom1(5, 'SMS that an account gets within smsWindowSeconds; then sms_rate_limited'),
   smsWindowSeconds: amountAbove0(600, 'seconds that smsPerWindow counts'),

@@ -25,8 +25,7 @@ describe('the load that is asked', () => {
       reqs_working: 0,
     });
     asked.looked(40, 5);
-    const worker = { place: 0, worker: 501, seconds: 1 };
-    for (const to of [2, 3]) asked.taken(worker, { request: 0, work: 50, from: 1, to });
+    for (const to of [2, 3]) asked.taken(0, 501, { request: 0, work: 50, from: 1, to });
     expect(rateOf(0.5)).toEqual({
       cur_load: 5,
       cur_load_rolling_avg: 20,
@@ -69,9 +68,8 @@ test('a newer worker reports what it had in flight, received and served, as of i
   // The worker 501 reports every 8 s.
   const seen = (now: number, share = 0) => reports.inFlight(0, { share, worker: 501 }, now);
   for (const work of [30, 20, 50]) reports.arrived(work);
-  const worker = { place: 0, worker: 501, seconds: 1 };
-  reports.taken(worker, { request: 0, work: 30, from: 1, to: 4 });
-  reports.taken(worker, { request: 0, work: 20, from: 2, to: 20 });
+  reports.taken(0, 501, { request: 0, work: 30, from: 1, to: 4 });
+  reports.taken(0, 501, { request: 0, work: 20, from: 2, to: 20 });
   expect(seen(7)).toMatchObject({ cur_load: 0, new_load: 0, cur_perf: 0 });
   expect(seen(8)).toMatchObject({ cur_load: 20, new_load: 50, cur_perf: 30, reqs_working: 1 });
   expect(seen(23.9)).toMatchObject({
@@ -95,13 +93,13 @@ describe('the requests of an endpoint', () => {
     const requests = new Requests(60);
     for (const request of [1, 2, 3]) requests.open(request, 50, when);
     const waits = (now: number) =>
-      [1, 2, 3, 4].map((request) => requests.ticket(request, now)?.state === 'waiting');
+      [1, 2, 3, 4].map((request) => requests.ticket(request, now)?.worker === null);
     expect(waits(60)).toEqual([true, true, true, false]);
     expect(waits(60.1)).toEqual([false, false, false, false]);
-    requests.taken({ place: 0, worker: 501, seconds: 5 }, { request: 1, work: 50, from: 4, to: 12 });
+    requests.taken(0, 501, { request: 1, work: 50, from: 4, to: 12 });
     requests.abandon(2, 50);
     expect([1, 2].map((request) => requests.ticket(request, 1))).toEqual([
-      expect.objectContaining({ state: 'taken', worker: 501, beginsAt: 7, takesSeconds: 5 }),
+      expect.objectContaining({ request: 1, worker: 501 }),
       undefined,
     ]);
     expect(waits(1)).toEqual([false, false, true, false]);
@@ -112,7 +110,7 @@ describe('the requests of an endpoint', () => {
     const requests = new Requests(60);
     for (const request of [1, 2, 3]) requests.open(request, 50, when);
     const take = (request: number, place: number, to: number) =>
-      requests.taken({ place, worker: 501 + place, seconds: 5 }, { request, work: 50, from: 0, to });
+      requests.taken(place, 501 + place, { request, work: 50, from: 0, to });
     const unfinished = (place: number, now: number) => requests.unfinished(place, now).length;
     take(1, 0, 5);
     take(2, 0, 10);
@@ -121,11 +119,13 @@ describe('the requests of an endpoint', () => {
     expect([unfinished(0, 4), unfinished(0, 5), unfinished(2, 0)]).toEqual([3, 2, 0]);
     expect(requests.lose(0, 6)).toBe(2);
     expect([requests.lost, unfinished(0, 6), unfinished(1, 6)]).toEqual([2, 0, 1]);
-    expect([1, 2, 3].map((request) => requests.ticket(request, 6)?.state)).toEqual([
-      'taken',
-      'lost',
-      'taken',
+    expect([1, 2, 3].map((request) => requests.ticket(request, 6)?.worker)).toEqual([501, undefined, 502]);
+    expect([requests.use(3, 501, 6), requests.use(3, 502, 61), requests.use(3, 502, 6)]).toEqual([
+      false,
+      false,
+      true,
     ]);
+    expect(requests.use(3, 502, 6)).toBe(false);
   });
 });
 
