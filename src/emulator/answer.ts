@@ -31,17 +31,19 @@ function headerText(reason: string): string {
     .slice(0, 500);
 }
 
-export const TOO_FREQUENT = 'API requests too frequent';
+const TOO_FREQUENT = 'API requests too frequent';
 
 /** Forms of a 429: `json` was captured; the others are older. */
 export const THROTTLE_SHAPES = ['json', 'text', 'detail', 'error'] as const;
 export type ThrottleShape = (typeof THROTTLE_SHAPES)[number];
 
-/** The dialect writes `error` itself. `limit`: size of the empty bucket. */
+/** The dialect writes `error`. `limit`: size of the empty bucket. */
 export function throttledAnswer(
-  shape: Exclude<ThrottleShape, 'error'>,
+  shape: ThrottleShape,
   told: { retryAfterSeconds?: number | undefined; limit?: number; thresholdSeconds?: number | undefined },
+  refuse: (refused: Refused) => Answer,
 ): Answer {
+  if (shape === 'error') return refuse(new Refused('rate_limited', TOO_FREQUENT, 'fault'));
   const { retryAfterSeconds: retry_after = 1, limit = 1, thresholdSeconds } = told;
   const threshold = thresholdSeconds && ` endpoint threshold=${decimal(thresholdSeconds)}`;
   if (shape === 'text')

@@ -161,15 +161,6 @@ export function requireTfaKey(state: State, operation: Operation, { key, user, l
   });
 }
 
-/** Assumed: scopes (§5.3) mean little otherwise. @throws Refused forbidden */
-export function requireWithin(key: ApiKeyRecord, wanted: ApiKeyRecord['permissions']): void {
-  if (key.permissions === null) return;
-  const own = granted(key.permissions);
-  const beyond = wanted === null ? ['full access'] : [...granted(wanted)].filter((name) => !own.has(name));
-  if (beyond.length === 0) return;
-  throw new Refused('forbidden', `this key lacks ${beyond.join(', ')} itself`, 'permissions');
-}
-
 /** A flag that stands for several permissions is not a permission itself. */
 function granted(permissions: Readonly<Record<string, unknown>>): Set<string> {
   const flags = Object.keys(permissions).filter((flag) => permissions[flag] === true);

@@ -3,16 +3,8 @@ import { STATUS_CODES, type ServerResponse } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { FastifyReply } from 'fastify';
 import * as z from 'zod';
-import type { ErrorCode } from '../contract/errors.ts';
 import { OPERATION_IDS, type OperationId } from '../contract/operations.ts';
-import {
-  Refused,
-  textAnswer,
-  THROTTLE_SHAPES,
-  throttledAnswer,
-  TOO_FREQUENT,
-  type Answer,
-} from './answer.ts';
+import { Refused, textAnswer, THROTTLE_SHAPES, throttledAnswer, type Answer } from './answer.ts';
 import type { Call } from './call.ts';
 import type { ScheduledClock } from './clock.ts';
 import { findKey } from './handlers/accounts.ts';
@@ -35,8 +27,7 @@ const selection = {
     .describe('absent: any request but those of the admin API'),
   key: z.string().optional().describe('name or value of the API key'),
   id: z.int().optional().describe('the id in the path, else the one in the body'),
-  skip: z.int().nonnegative().default(0).describe('leaves alone the first so many that would fit'),
-  nth: z.int().positive().optional().describe('strikes only this one, counted from 1 after `skip`'),
+  nth: z.int().positive().optional().describe('strikes only this one, counted from 1'),
   every: z.int().positive().optional().describe('3 strikes the 3rd, the 6th and so on'),
   times: z.int().positive().optional().describe('strikes at most so often'),
   probability: z.number().min(0).max(1).optional().describe('strikes with this seeded probability'),
@@ -49,7 +40,6 @@ export const faultSchema = z.discriminatedUnion('kind', [
   z.strictObject({
     kind: z.literal('latency'),
     ms: ms.describe('real time in ms'),
-    jitterMs: ms.default(0).describe('up to so much more, seeded'),
     side: z
       .enum(['request', 'response'])
       .default('request')
@@ -76,14 +66,7 @@ export const faultSchema = z.discriminatedUnion('kind', [
     ...selection,
   }),
   z.strictObject({ kind: z.literal('reset'), takesEffect: takesEffect(false), ...selection }),
-  z.strictObject({
-    kind: z.literal('truncated'),
-    connection: z
-      .enum(['cut', 'kept'])
-      .default('cut')
-      .describe('`cut`: closed in the middle of the body; `kept`: half a body in a whole answer'),
-    ...selection,
-  }),
+  z.strictObject({ kind: z.literal('truncated'), ...selection }),
   z.strictObject({ kind: z.literal('empty'), takesEffect: takesEffect(true), ...selection }),
   z.strictObject({ kind: z.literal('html'), takesEffect: takesEffect(false), ...selection }),
   z.strictObject({ kind: z.literal('hang'), takesEffect: takesEffect(false), ...selection }),
@@ -124,10 +107,8 @@ function fits({ operation, key, id }: Selective, call: Call): boolean {
 }
 
 function isItsTurn(fault: Selective, { matched, struck }: FaultInForce, random: Random): boolean {
-  const turn = matched - fault.skip;
-  if (turn < 1) return false;
-  if (fault.nth !== undefined && turn !== fault.nth) return false;
-  if (fault.every !== undefined && turn % fault.every !== 0) return false;
+  if (fault.nth !== undefined && matched !== fault.nth) return false;
+  if (fault.every !== undefined && matched % fault.every !== 0) return false;
   if (fault.times !== undefined && struck >= fault.times) return false;
   return fault.probability === undefined || random() < fault.probability;
 }
@@ -268,7 +249,7 @@ export class FaultInjector {
       raw.socket?.resetAndDestroy();
       return null;
     }
-    if (fault?.kind === 'truncated' && fault.connection === 'cut') {
+    if (fault?.kind === 'truncated') {
       reply.hijack();
       sendHalf(answer, raw);
       return null;
@@ -286,11 +267,8 @@ export class FaultInjector {
         return this.#throttled(fault, call);
       case 'status':
         return this.#status(fault.status, call);
-      case 'truncated': {
-        const whole = service.perform(call);
-        const half = whole.text.slice(0, Math.floor(whole.text.length / 2));
-        return fault.connection === 'cut' ? whole : { ...whole, text: half };
-      }
+      case 'truncated':
+        return service.perform(call);
       case 'empty':
       case 'reset':
         return textAnswer(200, 'application/json', '');
@@ -312,29 +290,25 @@ export class FaultInjector {
   }
 
   async #wait(latencies: readonly LatencyFault[], side: LatencyFault['side']): Promise<void> {
-    const { world, closing } = this.#parts;
-    const total = latencies
-      .filter((fault) => fault.side === side)
-      .reduce((sum, fault) => sum + fault.ms + world.random() * fault.jitterMs, 0);
-    if (total > 0) await delay(total, undefined, { signal: closing });
+    const total = latencies.filter((fault) => fault.side === side).reduce((sum, fault) => sum + fault.ms, 0);
+    if (total > 0) await delay(total, undefined, { signal: this.#parts.closing });
   }
 
   #throttled(fault: Extract<DecisiveFault, { kind: 'throttled' }>, call: Call): Answer {
-    const { shape } = fault;
-    const answer =
-      shape === 'error' ? this.#refuse(call, 'rate_limited', TOO_FREQUENT) : throttledAnswer(shape, fault);
+    const { dialect } = this.#parts.world;
+    const answer = throttledAnswer(fault.shape, fault, (refused) =>
+      dialect.refusal(call.operation, refused, call),
+    );
     if (fault.retryAfterSeconds === undefined) return answer;
     return { ...answer, headers: { ...answer.headers, 'retry-after': String(fault.retryAfterSeconds) } };
   }
 
   #status(status: number, call: Call): Answer {
-    if (status === 500) return this.#refuse(call, 'internal_error', 'Internal server error');
+    const { dialect } = this.#parts.world;
+    const refused = new Refused('internal_error', 'Internal server error', 'fault');
+    if (status === 500) return dialect.refusal(call.operation, refused, call);
     const title = `${status} ${STATUS_CODES[status]}`;
     return textAnswer(status, 'text/html', page(title, `<center><h1>${title}</h1></center><hr>`));
-  }
-
-  #refuse(call: Call, code: ErrorCode, message: string): Answer {
-    return this.#parts.world.dialect.refusal(call.operation, new Refused(code, message, 'fault'), call);
   }
 
   /** Only `refused` and `hang` need timers: the others are asked at each request. */

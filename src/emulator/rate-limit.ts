@@ -1,4 +1,4 @@
-import { Refused, throttledAnswer, TOO_FREQUENT, type Answer, type ThrottleShape } from './answer.ts';
+import { throttledAnswer, type Answer, type ThrottleShape } from './answer.ts';
 import type { Call } from './call.ts';
 import type { Service, World } from './service.ts';
 import {
@@ -114,11 +114,10 @@ export function withRateLimit(service: Service, world: World): Service {
   }
 
   function refuse(call: Call, body: ThrottleShape, shown: ShownLimit): Answer {
-    if (body === 'error')
-      return world.dialect.refusal(call.operation, new Refused('rate_limited', TOO_FREQUENT, ''), call);
     const { limit } = shown;
     const thresholdSeconds = body === 'detail' ? shown.thresholdSeconds : undefined;
-    return throttledAnswer(body, { retryAfterSeconds: retryAfterSeconds(shown), limit, thresholdSeconds });
+    const told = { retryAfterSeconds: retryAfterSeconds(shown), limit, thresholdSeconds };
+    return throttledAnswer(body, told, (refused) => world.dialect.refusal(call.operation, refused, call));
   }
 
   return { read: (request) => service.read(request), perform };

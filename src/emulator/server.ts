@@ -1,7 +1,7 @@
 /** The HTTP shell: it reads requests and writes answers, and decides nothing. */
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { createServer as createHttpServer, type IncomingMessage, type Server } from 'node:http';
+import { createServer as createHttpServer, type Server } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { dirname, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -16,8 +16,6 @@ import { problemsOf } from '../wire/request.ts';
 import type { Machinery } from './admin/control.ts';
 import type { AdminApi } from './admin/routes.ts';
 import { jsonAnswer, textAnswer, type Answer } from './answer.ts';
-import type { ScheduledClock } from './clock.ts';
-import type { Ticket } from './fleet/requests.ts';
 import { workerUrl } from './fleet/workers.ts';
 import { receiveFile, UPLOAD_FOLDER } from './handlers/deployments.ts';
 import { routeText } from './handlers/endpoint-groups.ts';
@@ -62,7 +60,7 @@ export async function createServer(parts: ServerParts): Promise<Server> {
 
 type Send = (reply: FastifyReply, answer: Answer) => void;
 
-function createHandler({ world, clock, service, faults, journal, admin }: ServerParts, send: Send) {
+function createHandler({ world, service, faults, journal, admin }: ServerParts, send: Send) {
   return handle;
 
   function handle(request: FastifyRequest, reply: FastifyReply): void {
@@ -81,9 +79,7 @@ function createHandler({ world, clock, service, faults, journal, admin }: Server
       return;
     }
     if (url.startsWith(WORKER_FOLDER)) {
-      void answerAsWorker(request.raw, { text: bodyText, origin }, { world, clock }).then((answer) =>
-        answer ? send(reply, answer) : reply.hijack(),
-      );
+      send(reply, method === 'POST' ? answerAsWorker(url, bodyText, origin, world) : WORKERS_TAKE_POST);
       return;
     }
     const call = service.read({ method, url, authorization, bodyText, origin });
@@ -211,48 +207,16 @@ const workerRequest = z.looseObject({
   payload: z.unknown().optional(),
 });
 
-async function answerAsWorker(
-  { url = '', method, socket }: Pick<IncomingMessage, 'url' | 'method' | 'socket'>,
-  { text, origin }: { readonly text: string; readonly origin: string },
-  { world, clock }: { readonly world: World; readonly clock: ScheduledClock },
-): Promise<Answer | undefined> {
-  if (method !== 'POST') return refusal(404, 'workers take POST alone');
+/** There is no model: the payload comes back at once. A route is good for one request. */
+function answerAsWorker(url: string, text: string, origin: string, world: World): Answer {
+  const { state, fleets, signer } = world;
   catchUp(world, world.now());
   const [name = ''] = url.slice(WORKER_FOLDER.length).split(/[/?]/);
   const id = /^\d+$/.test(name) ? Number(name) : Number.NaN;
-  const begun = beginWork(id, parseJsonOr(text), origin, world);
-  if ('status' in begun) return begun;
-  const { ticket, endsMs, payload } = begun;
-  // On a frozen clock, a task that is due now would wait for the next move.
-  const stayed = endsMs <= world.now() || (await untilDone(endsMs, socket, clock));
-  catchUp(world, world.now());
-  const isLost = ticket.state === 'lost';
-  if (!isLost) ticket.state = 'used';
-  if (!stayed) return undefined;
-  if (isLost) return refusal(500, `worker ${id} has lost the request`);
-  if (!world.state.workers.has(id)) return refusal(500, `worker ${id} is gone`);
-  // There is no model: the payload comes back.
-  return jsonAnswer(200, { worker: id, reqnum: ticket.request, seconds: ticket.takesSeconds, payload });
-}
-
-function untilDone(endsMs: number, socket: Socket, clock: ScheduledClock): Promise<boolean> {
-  return new Promise((resolve) => {
-    const cancel = clock.schedule(endsMs, () => {
-      socket.off('close', leave);
-      resolve(true);
-    });
-    function leave(): void {
-      cancel();
-      resolve(false);
-    }
-    socket.once('close', leave);
-  });
-}
-
-function beginWork(id: number, body: unknown, origin: string, { state, fleets, signer, now }: World) {
   const worker = state.workers.get(id);
   const engine = worker && fleets.ofGroup(state, worker.groupId);
-  if (!engine) return refusal(404, `no worker ${id}`);
+  if (!engine) return refusal(404, `no worker ${name}`);
+  const body = parseJsonOr(text);
   const parsed = workerRequest.safeParse(body);
   if (!parsed.success) {
     const [first] = problemsOf(parsed.error, body);
@@ -262,29 +226,16 @@ function beginWork(id: number, body: unknown, origin: string, { state, fleets, s
   if (route.url !== workerUrl(id, origin)) return refusal(401, `auth_data.url: not that of worker ${id}`);
   if (!signer.verify(routeText(route.url), route.signature))
     return refusal(401, 'auth_data.signature: not one of the service for this url');
-  const ticket = engine.ticket(route.reqnum);
-  const problem = problemWith(ticket, id);
-  if (!ticket || problem !== undefined) return refusal(410, `auth_data.reqnum: ${problem}`);
-  // A late request takes as long all the same.
-  const beginsMs = Math.max(now(), engine.epochMs + ticket.beginsAt * 1000);
-  const endsMs = Math.ceil(beginsMs + ticket.takesSeconds * 1000);
-  ticket.state = 'working';
-  // Keeps the ticket until the answer.
-  ticket.expiresAt = Math.max(ticket.expiresAt, (endsMs - engine.epochMs) / 1000);
-  return { ticket, endsMs, payload };
-}
-
-function problemWith(ticket: Ticket | undefined, worker: number): string | undefined {
-  if (!ticket) return 'unknown, or its replay_timeout has passed: ask /route/ again';
-  if (ticket.state === 'used' || ticket.state === 'working')
-    return 'used already: a route is good for one request';
-  if (ticket.state !== 'taken') return `${ticket.state}: ask /route/ again`;
-  return ticket.worker === worker ? undefined : `worker ${ticket.worker} has taken it`;
+  if (!engine.use(route.reqnum, id))
+    return refusal(410, 'auth_data.reqnum: unknown, used, lost or too late: ask /route/ again');
+  return jsonAnswer(200, { worker: id, reqnum: route.reqnum, payload });
 }
 
 function refusal(status: number, reason: string): Answer {
   return jsonAnswer(status, { error: reason }, reason);
 }
+
+const WORKERS_TAKE_POST = refusal(404, 'workers take POST alone');
 
 /** Another program may take the port meanwhile: the service stays down until it is free. */
 const REOPEN_PAUSE_MS = 50;

@@ -22,7 +22,7 @@ import {
   type Target,
 } from './call.ts';
 import type { Dialect } from './dialect.ts';
-import { Fleets } from './fleet/engine.ts';
+import { Fleets } from './fleet/fleets.ts';
 import { accountHandlers, spendHandlers, tfaHandlers, tfaSchemaRefusal } from './handlers/accounts.ts';
 import type { HandlerContext, Handlers } from './handlers/define.ts';
 import { deploymentHandlers } from './handlers/deployments.ts';

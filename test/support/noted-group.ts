@@ -12,7 +12,6 @@ export class Notes implements GroupObserver {
   begun = (...told: unknown[]) => this.note('begun', told);
   taken = (...told: unknown[]) => this.note('taken', told);
   abandoned = (...told: unknown[]) => this.note('abandoned', told);
-  refused = (...told: unknown[]) => this.note('refused', told);
   moved = (...told: unknown[]) => this.note('moved', told);
   decided = (...told: unknown[]) => this.note('decided', told);
   waits = (request: number) => !this.gone.has(request);
@@ -26,11 +25,7 @@ export class Notes implements GroupObserver {
   }
 }
 
-export function modelOf(
-  parameters: EndpointGroupParameters,
-  settings: Partial<PlanSettings> = {},
-  mostWaiting?: number,
-) {
+export function modelOf(parameters: EndpointGroupParameters, settings: Partial<PlanSettings> = {}) {
   const observer = new Notes();
   const options = {
     parameters: resolveDefaults(parameters),
@@ -41,7 +36,6 @@ export function modelOf(
       ...settings,
     }),
     observer,
-    ...(mostWaiting !== undefined && { mostWaiting }),
   };
   return { model: new GroupModel(options), observer, options };
 }

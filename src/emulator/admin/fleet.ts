@@ -82,11 +82,6 @@ export class Deployments extends Inspection {
     if (endpoint && next) moveEndpoint(state, endpoint, next, this.world.now());
   }
 
-  /** Sets `endpoint_state` to `stopped`. */
-  stop(id: number): void {
-    this.change(id, { endpoint_state: 'stopped' });
-  }
-
   /** Deletes it and creates it again, as a redeployment does. Returns the new id. */
   redeploy(id: number): number {
     const state = this.current;
@@ -185,8 +180,6 @@ export class Workers extends Inspection {
 
 /** Requests that come by themselves. Endpoints are named by id or name. */
 export class Loads extends Inspection {
-  #revision = 0;
-
   list(): EndpointLoadView[] {
     return [...this.current.endpointGroups.values()].map((endpoint) => this.#view(endpoint));
   }
@@ -195,10 +188,8 @@ export class Loads extends Inspection {
   set(named: number | string, load: LoadInput): EndpointLoadView {
     const state = this.current;
     const endpoint = endpointNamed(state, named);
-    const parsed = loadSchema.parse(load);
-    this.#revision = Math.max(this.#revision, endpoint.load?.revision ?? 0) + 1;
-    const around = { sinceMs: this.world.now(), revision: this.#revision, seed: state.settings.randomSeed };
-    this.#change(endpoint, loadRecord(parsed, around), `another load: ${parsed.shape}`);
+    const record = loadRecord(loadSchema.parse(load), state.settings, this.world.now());
+    this.#change(endpoint, record, `another load: ${record.spec.shape}`);
     return this.#view(endpoint);
   }
 

@@ -84,7 +84,7 @@ interface AdminRequest {
   readonly query: Readonly<Record<string, string>>;
 }
 
-export interface AdminRoute {
+interface AdminRoute {
   readonly method: string;
   readonly path: string;
   readonly summary: string;

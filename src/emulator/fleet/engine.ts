@@ -1,81 +1,101 @@
 /** Runs the planner's model for one endpoint and moves its workers. It catches up before each read. */
+import { createRandom } from '../../scaling/planner/load.ts';
 import type { Observation } from '../../scaling/planner/model/control-loop.ts';
 import { GroupModel, type Decision, type GroupObserver } from '../../scaling/planner/model/group.ts';
 import { PlanStats } from '../../scaling/planner/model/stats.ts';
-import type { WorkerCounts } from '../../scaling/planner/model/workers.ts';
-import { STATE, type State as ModelState } from '../../scaling/planner/model/workers.ts';
+import { STATE, type State as ModelState, type WorkerCounts } from '../../scaling/planner/model/workers.ts';
 import type { PlanSettings } from '../../scaling/planner/settings.ts';
 import type { ResolvedParameters } from '../../scaling/rules/rules.ts';
-import { statusAt, type InstanceRecord } from '../state/instances.ts';
-import type { WorkerRecord } from '../state/serverless.ts';
-import { referred, type State } from '../state/state.ts';
-import { Lives, type Cause } from './lives.ts';
+import {
+  changeSteps,
+  restartingSteps,
+  setInstanceStatus,
+  startingSteps,
+  statusAt,
+  stopInstance,
+  type InstanceRecord,
+} from '../state/instances.ts';
+import type { WorkerGroupRecord, WorkerPhase, WorkerRecord } from '../state/serverless.ts';
+import { setGrowth } from '../state/worker-log.ts';
 import { Requests, shareOf, type Ticket } from './requests.ts';
+import { decisionText, moveText, noteEvent, noteLook } from './story.ts';
 import {
   LoadSource,
   parametersIn,
   planSettingsOf,
-  siteOf,
-  surroundings,
-  type Site,
+  startSecondsOf,
   type Surroundings,
-} from './site.ts';
-import { followWork, Story } from './story.ts';
+} from './surroundings.ts';
 import { deleteInstance, NO_LOAD, recruitWorker, runSpan, type WorkerLoad } from './workers.ts';
+
+const PHASES: Readonly<Record<Exclude<ModelState, 0>, WorkerPhase>> = {
+  [STATE.creating]: 'creating',
+  [STATE.cold]: 'cold',
+  [STATE.starting]: 'starting',
+  [STATE.hot]: 'ready',
+  [STATE.draining]: 'draining',
+};
+
+/** `hang`: a start that never ends. `give up`: a start that takes too long is tried again. */
+interface Due {
+  readonly at: number;
+  readonly kind: 'die' | 'destroy' | 'leave' | 'hang' | 'give up';
+  readonly worker: number;
+}
+
+/** Evidence 5.2, in seconds; loading is given up within 4 s after it. */
+const LOADING_LIMIT = 791;
+const STARTING_LIMIT = 300;
+const TRIES = 3;
+
+/** Waiting servers write a tenth of the lines. */
+const IDLE_SHARE = 0.1;
 
 export class Engine implements GroupObserver {
   readonly endpointId: number;
   readonly epochMs: number;
   readonly settings: PlanSettings;
-  readonly #site: Site;
-  readonly #story: Story;
-  readonly #lives: Lives;
+  #around: Surroundings;
   readonly #requests: Requests;
   readonly #stats: PlanStats;
   readonly #model: GroupModel;
   #parameters: ResolvedParameters;
   #load: LoadSource | undefined;
-  #deaths = 0;
-  #errors = 0;
-  #cause: Cause | undefined;
+  #wasLoaded = false;
+  /** Ids of the workers by their place in the model, and the places by id. */
+  readonly #workers = new Map<number, number>();
+  readonly #places = new Map<number, number>();
+  #due: Due[] = [];
+  readonly #givenUp = new Map<number, number>();
   #adopted: WorkerRecord | undefined;
+  #decision: { readonly decision: Decision; readonly moves: string[] } | undefined;
+  #deaths = 0;
 
   constructor(around: Surroundings, epochMs: number) {
     const { endpoint, state, workers } = around;
     this.endpointId = endpoint.id;
     this.epochMs = epochMs;
     this.settings = planSettingsOf(state.settings, endpoint.id);
+    this.#around = around;
     this.#requests = new Requests(this.settings.loadWindowSeconds);
     this.#parameters = parametersIn(around);
-    this.#site = siteOf(around, epochMs);
-    this.#story = new Story(this.#site, () => this.#workers());
-    this.#lives = new Lives(this.#site, this.#story, this.settings.seed + 1);
     this.#stats = new PlanStats(this.#parameters, this.settings, false);
-    this.#model = new GroupModel({
-      parameters: this.#parameters,
-      settings: this.settings,
-      observer: this,
-      mostWaiting: state.settings.requestsWaitingMost,
-    });
-    this.#story.see(epochMs);
+    this.#model = new GroupModel({ parameters: this.#parameters, settings: this.settings, observer: this });
     if (endpoint.established && workers.length === 0) this.#model.place();
   }
-  catchUp(around: Surroundings, nowMs: number): void {
-    Object.assign(this.#site, around);
-    this.#adjust();
-    this.#run(this.#site.secondsOf(nowMs));
-  }
 
-  release(): void {
-    for (const worker of this.#site.workers) worker.life = null;
+  catchUp(around: Surroundings, nowMs: number): void {
+    this.#around = around;
+    this.#adjust();
+    this.#run((nowMs - this.epochMs) / 1000);
   }
 
   request(cost: number, patience: number): Ticket {
-    const { endpoint } = this.#site;
+    const { endpoint } = this.#around;
     const { now } = this.#model;
     endpoint.requests += 1;
     const ticket = this.#requests.open(endpoint.requests, cost, { now, patience });
-    if (ticket.state === 'waiting') this.#model.arrive(now, cost, ticket.request);
+    this.#model.arrive(now, cost, ticket.request);
     return ticket;
   }
 
@@ -85,6 +105,10 @@ export class Engine implements GroupObserver {
     const ticket = this.#requests.ticket(request, now);
     if (ticket && patience !== undefined) ticket.expiresAt = now + patience;
     return ticket;
+  }
+
+  use(request: number, worker: number): boolean {
+    return this.#requests.use(request, worker, this.#model.now);
   }
 
   get waiting(): number {
@@ -100,7 +124,6 @@ export class Engine implements GroupObserver {
     this.#stats.workersUntil(now, workers);
     const { requests, share, workerHours, queueTime, starts } = this.#stats.result(totals);
     const { hot, cold, starting } = workerHours;
-    const { answered, lost, refused } = this.#requests;
     const abandoned = Math.round(share.abandoned * requests);
     return {
       /** Unix ms. */
@@ -111,16 +134,12 @@ export class Engine implements GroupObserver {
       taken: requests - abandoned,
       /** Requests in the global queue. */
       waiting,
-      /** Requests by /route/ that a worker is answering. */
-      working: answered,
       /** Requests whose client gave up. */
       abandoned,
-      /** Lost with their worker; refused because too many waited. */
-      lost,
-      refused,
-      /** Workers whose machine is gone, and workers whose server crashed. */
+      /** Requests that were lost with their worker. */
+      lost: this.#requests.lost,
+      /** Workers whose machine is gone. */
       deaths: this.#deaths,
-      errors: this.#errors,
       /** Seconds until a worker begins; percentiles within half a percent. */
       queueTime,
       workerSeconds: { hot: hot * 3600, cold: cold * 3600, starting: starting * 3600 },
@@ -131,26 +150,27 @@ export class Engine implements GroupObserver {
   }
 
   loadOf(worker: WorkerRecord): WorkerLoad {
-    const place = this.#lives.placeOf(worker.id);
+    const place = this.#places.get(worker.id);
     if (place === undefined) return NO_LOAD;
-    const places = Array.from(this.#lives, ([each]) => each);
     const { now } = this.#model;
-    const reporter = { place, now, share: shareOf(place, places, this.#model) };
-    const { load_meaning: meaning } = this.#site.state.traits;
+    const { load_meaning: meaning } = this.#around.state.traits;
+    const speed = this.#model.speedOf(place);
+    const share = shareOf(place, [...this.#workers.keys()], this.#model);
     if (meaning === 'rate' || (meaning === 'mixed' && worker.id % 2 === 1))
-      return this.#requests.rateOf(reporter, this.#model.speedOf(place));
-    return this.#requests.inFlight(this.waiting > 0 ? reporter : { ...reporter, share: 0 }, worker.id);
+      return this.#requests.rateOf(place, { share, speed }, now);
+    return this.#requests.inFlight(place, { share: this.waiting > 0 ? share : 0, worker: worker.id }, now);
   }
 
   #run(to: number): void {
     for (;;) {
       const load = this.#load;
       const arrival = load?.nextAt ?? Infinity;
-      const at = Math.min(arrival, this.#lives.nextDue);
+      const due = this.#due[0]?.at ?? Infinity;
+      const at = Math.min(arrival, due);
       if (at > to) break;
       // Moving the clock back and forth can leave old arrivals.
       const then = Math.max(at, this.#model.now);
-      if (load && arrival <= this.#lives.nextDue) this.#model.arrive(then, load.take());
+      if (load && arrival <= due) this.#model.arrive(then, load.take());
       else this.#carryOutDue(then);
     }
     if (to > this.#model.now) this.#model.advance(to);
@@ -158,28 +178,26 @@ export class Engine implements GroupObserver {
 
   #carryOutDue(at: number): void {
     this.#model.advance(at);
-    const due = this.#lives.takeDue();
-    const worker = due && this.#site.state.workers.get(due.worker);
+    const [due] = this.#due;
+    if (!due || due.at > at) return;
+    this.#due.shift();
+    const { state } = this.#around;
+    const worker = state.workers.get(due.worker);
     if (!worker) return;
-    const place = this.#lives.placeOf(worker.id);
-    if (due.kind === 'destroy') this.#lives.destroy(worker, at);
-    else if (due.kind === 'leave') deleteInstance(this.#site.state, worker.id, this.#site.msOf(at));
+    const place = this.#places.get(worker.id);
+    if (due.kind === 'destroy') this.#destroy(worker);
+    else if (due.kind === 'leave') deleteInstance(state, worker.id, this.#nowMs);
     else if (place === undefined) return;
-    else if (due.kind === 'die') this.#die(worker.id, place);
-    else if (due.kind === 'err') this.#err(worker, place);
-    else if (due.kind === 'hang') this.#restart(worker, place, 'hung');
+    else if (due.kind === 'die') this.#die(worker, place);
+    else if (due.kind === 'hang') this.#restart(worker, place, Infinity);
     else this.#giveUp(worker, place);
-  }
-
-  #workers(): WorkerRecord[] {
-    return Array.from(this.#lives, ([, id]) => this.#site.state.workers.get(id) ?? []).flat();
   }
 
   // Outside changes since the last look.
 
   #adjust(): void {
-    const { endpoint, workers } = this.#site;
-    const parameters = parametersIn(this.#site);
+    const { endpoint, workers } = this.#around;
+    const parameters = parametersIn(this.#around);
     if (JSON.stringify(parameters) !== JSON.stringify(this.#parameters)) {
       this.#parameters = parameters;
       this.#model.setParameters(parameters);
@@ -187,27 +205,26 @@ export class Engine implements GroupObserver {
     }
     this.#forgetWorkers();
     for (const worker of workers) this.#adjustWorker(worker);
-    const cause = endpoint.state === 'stopped' ? 'halted' : undefined;
-    this.#because(cause, () => this.#model.setState(endpoint.state));
-    if (endpoint.load?.revision === this.#load?.record.revision) return;
+    this.#model.setState(endpoint.state);
+    if (endpoint.load === (this.#load?.record ?? null)) return;
     this.#load = endpoint.load ? new LoadSource(endpoint.load, this.epochMs) : undefined;
-    if (endpoint.load) this.#requests.everLoaded = true;
+    if (endpoint.load) this.#wasLoaded = true;
   }
+
   #forgetWorkers(): void {
-    const { workers, workerGroups } = this.#site.state;
-    for (const [place, id] of this.#lives) {
+    const { workers, workerGroups } = this.#around.state;
+    for (const [place, id] of this.#workers) {
       const worker = workers.get(id);
       if (worker?.life && workerGroups.get(worker.groupId)?.endpointId === this.endpointId) continue;
       if (worker) worker.life = null;
-      this.#lose(place);
-      this.#because('gone', () => this.#model.put('none', { place }));
+      this.#remove(id, place);
     }
   }
 
   #adjustWorker(worker: WorkerRecord): void {
-    const instance = this.#site.state.instances.get(worker.id);
+    const instance = this.#around.state.instances.get(worker.id);
     if (!instance) return;
-    const place = this.#lives.placeOf(worker.id);
+    const place = this.#places.get(worker.id);
     if (place === undefined) {
       if (worker.life === null) this.#adopt(worker, instance);
       return;
@@ -215,15 +232,14 @@ export class Engine implements GroupObserver {
     const isCold = worker.life?.phase === 'cold';
     const isStopped = instance.intendedStatus === 'stopped';
     if (isStopped && !isCold) {
-      this.#lose(place);
-      this.#because('halted', () => this.#model.put('cold', { place }));
+      this.#requests.lose(place, this.#model.now);
+      this.#model.put('cold', { place });
     } else if (!isStopped && isCold) this.#model.put('starting', { place });
-    else if (!isStopped && !worker.isStranded && isBroken(instance, this.#nowMs)) this.#die(worker.id, place);
+    else if (!isStopped && !worker.isStranded && isBroken(instance, this.#nowMs)) this.#die(worker, place);
   }
 
   /** Takes in a worker that was there before the engine looked. Workers that never run stay out. */
   #adopt(worker: WorkerRecord, instance: InstanceRecord): void {
-    const site = this.#site;
     const nowMs = this.#nowMs;
     const { fromMs: runsMs, toMs: endsMs } = runSpan(instance);
     const isStopped = instance.intendedStatus === 'stopped';
@@ -236,69 +252,115 @@ export class Engine implements GroupObserver {
       readyMs: phase === 'ready' ? (runsMs ?? nowMs) : null,
       startedMs: instance.stepsFromMs,
     };
+    const { workerModelLoadingSeconds } = this.#around.state.settings;
+    const readyAt = this.#secondsOf(runsMs ?? nowMs) + workerModelLoadingSeconds;
     this.#adopted = worker;
-    const readyMs = (runsMs ?? nowMs) + site.state.settings.workerModelLoadingSeconds * 1000;
-    const speed = worker.perf ?? undefined;
-    this.#model.put(phase === 'ready' ? 'hot' : phase, { readyAt: site.secondsOf(readyMs), speed });
+    this.#model.put(phase === 'ready' ? 'hot' : phase, { readyAt, speed: worker.perf ?? undefined });
     this.#adopted = undefined;
-    if (endsMs !== null && !isStopped)
-      this.#lives.add({ at: site.secondsOf(endsMs), kind: 'die', worker: worker.id });
+    if (endsMs !== null && !isStopped) this.#add(this.#secondsOf(endsMs), 'die', worker);
   }
 
-  #die(id: number, place: number): void {
+  #die(worker: WorkerRecord, place: number): void {
+    const { id } = worker;
     this.#deaths += 1;
-    this.#story.say(`${id} has died, and ${this.#lose(place)} requests with it`, this.#nowMs);
-    this.#because('died', () => this.#model.put('none', { place }));
+    const lost = this.#remove(id, place);
+    this.#say(`${id} has died, and ${lost} requests with it`);
+    this.#enter(worker, 'error');
+    this.#add(this.#model.now + this.#around.state.settings.workerErrorSeconds, 'destroy', worker);
   }
 
-  #err(worker: WorkerRecord, place: number): void {
-    this.#errors += 1;
-    this.#story.erred(worker, this.#lose(place), this.#nowMs);
-    const { workerErrorSeconds, workerColdStartSeconds } = this.#site.state.settings;
-    const readyAt = this.#model.now + workerErrorSeconds + workerColdStartSeconds;
-    this.#because('erred', () => this.#model.put('starting', { place, readyAt }));
+  /** Returns the number of lost requests. */
+  #remove(id: number, place: number): number {
+    const lost = this.#requests.lose(place, this.#model.now);
+    this.#forget(id, place);
+    this.#model.put('none', { place });
+    return lost;
   }
-  #restart({ life }: WorkerRecord, place: number, cause: 'restarted' | 'hung'): void {
+
+  #forget(id: number, place: number): void {
+    this.#workers.delete(place);
+    this.#places.delete(id);
+    this.#givenUp.delete(id);
+    this.#due = this.#due.filter(({ worker }) => worker !== id);
+  }
+
+  #destroy(worker: WorkerRecord): void {
+    this.#enter(worker, 'destroying');
+    this.#add(this.#model.now + this.#around.state.settings.workerDestroyingSeconds, 'leave', worker);
+  }
+
+  #restart({ life }: WorkerRecord, place: number, seconds: number): void {
     const phase = life?.phase;
-    if (phase !== 'creating' && phase !== 'starting') return;
-    const seconds = cause === 'hung' ? Infinity : this.#lives.startSeconds(phase === 'creating');
-    this.#because(cause, () => this.#model.put(phase, { place, readyAt: this.#model.now + seconds }));
+    if (phase === 'creating' || phase === 'starting')
+      this.#model.put(phase, { place, readyAt: this.#model.now + seconds });
   }
 
   /** The third time, the model wants another worker instead. */
   #giveUp(worker: WorkerRecord, place: number): void {
-    this.#story.say(`gives up the start of ${worker.id}`, this.#nowMs);
-    if (this.#lives.giveUp(worker.id)) this.#model.put('none', { place });
-    else this.#restart(worker, place, 'restarted');
+    const { id, life } = worker;
+    if (life?.phase !== 'creating' && life?.phase !== 'starting') return;
+    this.#say(`gives up the start of ${id}`);
+    const tries = (this.#givenUp.get(id) ?? 0) + 1;
+    this.#givenUp.set(id, tries);
+    if (tries >= TRIES) {
+      this.#model.put('none', { place });
+      return;
+    }
+    this.#restart(worker, place, this.#startSeconds(life.phase));
+    this.#enter(worker, life.phase);
+    this.#watchStart(worker, life.phase);
+  }
+
+  #startSeconds(phase: 'creating' | 'starting'): number {
+    const { settings } = this.#around.state;
+    return phase === 'creating' ? startSecondsOf(settings) : settings.workerColdStartSeconds;
+  }
+
+  #watchStart(worker: WorkerRecord, phase: 'creating' | 'starting'): void {
+    const { endpoint, state } = this.#around;
+    const { now } = this.#model;
+    const isStranded = worker.isStranded && phase === 'starting';
+    const seconds = this.#startSeconds(phase);
+    const loadsFrom = seconds - state.settings.workerModelLoadingSeconds;
+    const loadingLimit = loadsFrom + LOADING_LIMIT + 4 * createRandom(worker.id)();
+    const limit = phase === 'creating' ? loadingLimit : STARTING_LIMIT;
+    if (isStranded || endpoint.hangs) this.#add(now, 'hang', worker);
+    if (!isStranded && (endpoint.hangs || seconds > limit)) this.#add(now + limit, 'give up', worker);
+  }
+
+  #add(at: number, kind: Due['kind'], { id: worker }: WorkerRecord): void {
+    const index = this.#due.findIndex((due) => due.at > at);
+    this.#due.splice(index === -1 ? this.#due.length : index, 0, { at, kind, worker });
   }
 
   /** Evidence 5.1: no place is left for the cold worker that is wanted. */
-  #flap(atSeconds: number): void {
-    const { state, groups } = this.#site;
+  #flap(): void {
+    const { state, groups } = this.#around;
     const [group] = groups;
     const { cold_workers: cold, max_workers: most } = this.#parameters;
     if (state.traits.cold_at_max !== 'flaps' || cold < most || this.#model.workers.hot === 0 || !group)
       return;
-    const sinceMs = this.#site.msOf(atSeconds);
-    const worker = recruitWorker(state, group, sinceMs);
-    worker.life = { phase: 'creating', sinceMs, readyMs: null, startedMs: sinceMs };
-    this.#story.say(`creating 1 workers: ${worker.id}`, sinceMs);
-    this.#lives.add({ at: atSeconds + this.settings.controlSeconds, kind: 'destroy', worker: worker.id });
-  }
-
-  #lose(place: number): number {
-    return this.#requests.lose(place, this.#model.now);
+    const worker = recruitWorker(state, group, this.#nowMs);
+    this.#enter(worker, 'creating');
+    this.#say(`creating 1 workers: ${worker.id}`);
+    this.#add(this.#model.now + this.settings.controlSeconds, 'destroy', worker);
   }
 
   get #nowMs(): number {
-    return this.#site.msOf(this.#model.now);
+    return this.epochMs + Math.round(this.#model.now * 1000);
   }
 
-  #because(cause: Cause | undefined, move: () => unknown): void {
-    this.#cause = cause;
-    move();
-    this.#cause = undefined;
+  #secondsOf(ms: number): number {
+    return (ms - this.epochMs) / 1000;
   }
+
+  /** While a decision is carried out, it becomes part of that. */
+  #say(text: string): void {
+    if (this.#decision) this.#decision.moves.push(text);
+    else noteEvent(this.#around.endpoint, text, this.#nowMs);
+  }
+
+  // What the model tells.
 
   arrived(atSeconds: number, work: number): void {
     this.#requests.arrived(work);
@@ -314,10 +376,12 @@ export class Engine implements GroupObserver {
   }
 
   taken(request: number, work: number, place: number, ends: number): void {
-    const worker = this.#lives.workerAt(place) ?? 0;
-    const seconds = (work * this.settings.slots) / this.#model.speedOf(place);
-    const { now } = this.#model;
-    this.#requests.taken({ place, worker, seconds }, { request, work, from: now, to: ends });
+    this.#requests.taken(place, this.#workers.get(place) ?? 0, {
+      request,
+      work,
+      from: this.#model.now,
+      to: ends,
+    });
   }
 
   abandoned(arrivedSeconds: number, work: number, request: number): void {
@@ -325,89 +389,119 @@ export class Engine implements GroupObserver {
     this.#requests.abandon(request, work);
   }
 
-  refused(_atSeconds: number, work: number, request: number): void {
-    this.#requests.refuse(request, work);
-  }
-
   waits(request: number, atSeconds: number): boolean {
-    return this.#requests.waits(request, atSeconds);
+    return this.#requests.ticket(request, atSeconds)?.worker === null;
   }
 
-  looked(observed: Observation, atSeconds: number): void {
+  looked(observed: Observation): void {
+    const { endpoint, state } = this.#around;
     this.#requests.looked(observed.load, this.settings.controlSeconds);
-    this.#story.looked(observed, this.#site.msOf(atSeconds));
-    this.#followWork(observed.load > 0 || observed.waitingRequests > 0, atSeconds);
-    this.#flap(atSeconds);
+    const phases = [...this.#places.keys()].map((id) => state.workers.get(id)?.life?.phase ?? 'gone');
+    noteLook(endpoint, { observed, phases, capacity: this.#model.workers.capacity }, this.#nowMs);
+    if (this.#wasLoaded) this.#followWork(observed.load > 0 || observed.waitingRequests > 0);
+    this.#flap();
   }
 
   decided(decision: Decision): void {
-    this.#story.decided(decision);
+    this.#decision = { decision, moves: [] };
   }
 
-  carriedOut(atSeconds: number): void {
-    this.#story.carriedOut(this.#site.msOf(atSeconds));
+  carriedOut(): void {
+    const { decision, moves = [] } = this.#decision ?? {};
+    this.#decision = undefined;
+    if (decision && moves.length > 0) this.#say(decisionText(moves, decision));
   }
 
-  moved(place: number, from: ModelState, to: ModelState, atSeconds: number): void {
-    const [speed, cause, adopted] = [this.#model.speedOf(place), this.#cause, this.#adopted];
-    this.#lives.moved({ place, speed, from, to, atSeconds, cause, adopted });
-    this.#story.see(this.#site.msOf(atSeconds));
-  }
-
-  /** Logs grow with the serving workers, but only once there was a load. */
-  #followWork(busy: boolean, atSeconds: number): void {
-    if (!this.#requests.everLoaded) return;
-    const { state, groups } = this.#site;
-    const serving = new Map<number, number>();
-    for (const [place, id] of this.#lives) {
-      const placeState = this.#model.stateOf(place);
-      if (placeState !== STATE.hot && placeState !== STATE.draining) continue;
-      const group = state.workers.get(id)?.groupId ?? 0;
-      serving.set(group, (serving.get(group) ?? 0) + 1);
+  moved(place: number, from: ModelState, to: ModelState): void {
+    if (from === to) return;
+    if (from === STATE.none) this.#appear(place);
+    const worker = this.#around.state.workers.get(this.#workers.get(place) ?? -1);
+    if (!worker) return;
+    if (to === STATE.none) {
+      this.#forget(worker.id, place);
+      this.#say(`destroys ${worker.id}`);
+      this.#destroy(worker);
+      return;
     }
-    const atMs = this.#site.msOf(atSeconds);
-    for (const group of groups) followWork(group, serving.get(group.id) ?? 0, busy, atMs);
+    const phase = PHASES[to];
+    // A start is over, and a ready worker that stops cannot die any more.
+    const isKept = ({ worker: id, kind }: Due) => id !== worker.id || (kind === 'die' && to === STATE.hot);
+    if (from !== STATE.none) {
+      this.#due = this.#due.filter(isKept);
+      this.#change(worker, from, phase);
+    } else if (worker !== this.#adopted) this.#begin(worker, phase);
+    if (phase === 'creating' || phase === 'starting') this.#watchStart(worker, phase);
+  }
+
+  /** A new worker is recruited for the smallest group. */
+  #appear(place: number): void {
+    const { groups, state } = this.#around;
+    const sizes = Map.groupBy(this.#places.keys(), (id) => state.workers.get(id)?.groupId);
+    const size = ({ id }: WorkerGroupRecord) => sizes.get(id)?.length ?? 0;
+    const [group] = groups.toSorted((one, other) => size(one) - size(other));
+    const worker = this.#adopted ?? (group && recruitWorker(state, group, this.#nowMs));
+    if (!worker) return;
+    worker.perf = this.#model.speedOf(place);
+    this.#workers.set(place, worker.id);
+    this.#places.set(worker.id, place);
+  }
+
+  #begin(worker: WorkerRecord, phase: WorkerPhase): void {
+    this.#enter(worker, phase, phase !== 'creating');
+    if (phase === 'creating') this.#say(`recruits ${worker.id} for worker group ${worker.groupId}`);
+    const instance = this.#around.state.instances.get(worker.id);
+    if (phase === 'ready' && instance) setInstanceStatus(instance, 'running', this.#nowMs);
+  }
+
+  #change(worker: WorkerRecord, from: ModelState, phase: WorkerPhase): void {
+    const { endpoint, state } = this.#around;
+    const { id, life } = worker;
+    const isHalted = endpoint.state === 'stopped' || state.instances.get(id)?.intendedStatus === 'stopped';
+    const isUnwanted = from === STATE.creating && phase === 'cold' && !isHalted;
+    // A worker is measured when its start is over, wanted or not.
+    this.#enter(worker, phase, isUnwanted || (phase === 'ready' && from !== STATE.draining));
+    const seconds = (this.#nowMs - (life?.sinceMs ?? this.#nowMs)) / 1000;
+    if (isUnwanted) this.#say(`${id} is there after ${seconds} s and not wanted now: it stops`);
+    else if (life) this.#say(moveText(id, life.phase, phase, seconds));
+  }
+
+  #enter(worker: WorkerRecord, phase: WorkerPhase, isMeasured = false): void {
+    const { state } = this.#around;
+    const nowMs = this.#nowMs;
+    const before = worker.life;
+    worker.life = {
+      phase,
+      sinceMs: nowMs,
+      readyMs: isMeasured ? nowMs : (before?.readyMs ?? null),
+      startedMs: phase === 'creating' || phase === 'starting' ? nowMs : (before?.startedMs ?? nowMs),
+    };
+    if (phase !== 'ready') worker.steps = [];
+    const instance = state.instances.get(worker.id);
+    if (!instance) return;
+    if (phase === 'cold') stopInstance(instance, nowMs);
+    else if (phase === 'creating') changeSteps(instance, startingSteps(state.settings), nowMs);
+    else if (phase === 'starting') {
+      instance.intendedStatus = 'running';
+      const instanceLoadingSeconds = state.settings.workerColdStartSeconds;
+      // Another tenant has its GPU: it waits.
+      if (!worker.isStranded) changeSteps(instance, restartingSteps({ instanceLoadingSeconds }), nowMs);
+    }
+  }
+
+  /** Logs grow with the serving workers. */
+  #followWork(isBusy: boolean): void {
+    const { state, groups } = this.#around;
+    const isServing = (place: number) =>
+      this.#model.stateOf(place) === STATE.hot || this.#model.stateOf(place) === STATE.draining;
+    const serving = [...this.#workers].filter(([place]) => isServing(place));
+    const byGroup = Map.groupBy(serving, ([, id]) => state.workers.get(id)?.groupId);
+    for (const { id, log, linesPerSecond } of groups) {
+      const workers = byGroup.get(id)?.length ?? 0;
+      setGrowth(log, linesPerSecond * workers * (isBusy ? 1 : IDLE_SHARE), this.#nowMs);
+    }
   }
 }
 
 function isBroken(instance: InstanceRecord, nowMs: number): boolean {
   return ['exited', 'offline', 'unknown'].includes(statusAt(instance, nowMs));
-}
-
-/** The engines of all endpoints. They are not part of the state. */
-export class Fleets {
-  readonly #engines = new Map<number, Engine>();
-
-  /** Call before and after each look at workers or change of them. */
-  catchUp(state: State, nowMs: number): void {
-    for (const [id, engine] of this.#engines) {
-      if (state.endpointGroups.has(id)) continue;
-      engine.release();
-      this.#engines.delete(id);
-    }
-    for (const around of surroundings(state)) {
-      const { id } = around.endpoint;
-      const engine = this.#engines.get(id) ?? new Engine(around, nowMs);
-      this.#engines.set(id, engine);
-      engine.catchUp(around, nowMs);
-    }
-  }
-  of(endpointId: number): Engine | undefined {
-    return this.#engines.get(endpointId);
-  }
-  ofGroup(state: State, groupId: number): Engine | undefined {
-    const endpointId = state.workerGroups.get(groupId)?.endpointId ?? null;
-    return referred(this.#engines, endpointId);
-  }
-
-  /** The state was replaced: queues begin empty, and leaving workers are gone. */
-  restart(state: State, nowMs: number): void {
-    this.#engines.clear();
-    for (const worker of state.workers.values()) {
-      const isLeaving = worker.life?.phase === 'error' || worker.life?.phase === 'destroying';
-      if (isLeaving) deleteInstance(state, worker.id, nowMs);
-      else worker.life = null;
-    }
-    this.catchUp(state, nowMs);
-  }
 }

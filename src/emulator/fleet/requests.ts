@@ -3,18 +3,14 @@ import type { GroupModel } from '../../scaling/planner/model/group.ts';
 import { STATE, type State } from '../../scaling/planner/model/workers.ts';
 import { NO_LOAD, type WorkerLoad } from './workers.ts';
 
-/** `working`: not answered yet; `used`: answered; `gone`: the client did not ask again in time. */
-type TicketState = 'waiting' | 'taken' | 'working' | 'used' | 'lost' | 'gone' | 'refused';
-
+/** A request by /route/ that is not used yet. */
 export interface Ticket {
   readonly request: number;
   readonly cost: number;
-  state: TicketState;
   /** The answer may be used, and asked for again, until then. */
   expiresAt: number;
+  /** null: no worker has taken it. */
   worker: number | null;
-  beginsAt: number;
-  takesSeconds: number;
 }
 
 interface Taken {
@@ -24,16 +20,8 @@ interface Taken {
   readonly to: number;
 }
 
-interface Reporter {
-  readonly place: number;
-  readonly now: number;
-  readonly share: number;
-}
-
 /** Workers report every 1 to 10 seconds, by their id. */
 const LONGEST_INTERVAL = 10;
-
-const MOST_TICKETS = 10_000;
 
 /** Requests of a load have no number: 0. */
 export class Requests {
@@ -42,10 +30,9 @@ export class Requests {
   /** Number at which finished ones are forgotten. */
   readonly #most: number[] = [];
   readonly #windowSeconds: number;
+  /** Units that no worker has taken. */
   #waiting = 0;
   lost = 0;
-  refused = 0;
-  everLoaded = false;
   /** Units since the last look; units, units/s and estimate of the look before. */
   readonly #asked = { work: 0, received: 0, rate: 0, average: 0 };
 
@@ -55,10 +42,8 @@ export class Requests {
 
   open(request: number, cost: number, { now, patience }: { now: number; patience: number }): Ticket {
     for (const [old, { expiresAt }] of this.#tickets) if (expiresAt < now) this.#tickets.delete(old);
-    const state = this.#tickets.size < MOST_TICKETS ? 'waiting' : 'refused';
-    const expiresAt = now + patience;
-    const ticket: Ticket = { request, cost, state, expiresAt, worker: null, beginsAt: 0, takesSeconds: 0 };
-    if (state === 'waiting') this.#tickets.set(request, ticket);
+    const ticket: Ticket = { request, cost, expiresAt: now + patience, worker: null };
+    this.#tickets.set(request, ticket);
     return ticket;
   }
 
@@ -67,21 +52,13 @@ export class Requests {
     return ticket && now <= ticket.expiresAt ? ticket : undefined;
   }
 
-  waits(request: number, now: number): boolean {
-    return this.ticket(request, now)?.state === 'waiting';
+  /** Whether it was there for this worker. */
+  use(request: number, worker: number, now: number): boolean {
+    return this.ticket(request, now)?.worker === worker && this.#tickets.delete(request);
   }
 
-  get answered(): number {
-    let count = 0;
-    for (const { state } of this.#tickets.values()) if (state === 'working') count += 1;
-    return count;
-  }
-
-  taken(
-    { place, worker, seconds }: Readonly<Record<'place' | 'worker' | 'seconds', number>>,
-    taken: Taken,
-  ): void {
-    this.#gone(taken.work);
+  taken(place: number, worker: number, taken: Taken): void {
+    this.#waiting -= taken.work;
     const all = (this.#taken[place] ??= []);
     all.push(taken);
     if (all.length >= (this.#most[place] ?? 64)) {
@@ -90,41 +67,26 @@ export class Requests {
       this.#most[place] = 2 * kept.length + 64;
     }
     const ticket = this.#tickets.get(taken.request);
-    if (!ticket) return;
-    Object.assign(ticket, { state: 'taken', worker, beginsAt: taken.to - seconds, takesSeconds: seconds });
+    if (ticket) ticket.worker = worker;
   }
 
+  /** Its client has gone. */
   abandon(request: number, work: number): void {
-    this.#gone(work);
-    this.#end(request, 'gone');
-  }
-
-  refuse(request: number, work: number): void {
-    this.refused += 1;
-    this.#gone(work);
-    this.#end(request, 'refused');
+    this.#waiting -= work;
+    this.#tickets.delete(request);
   }
 
   unfinished(place: number, now: number): Taken[] {
     return (this.#taken[place] ?? []).filter(({ to }) => to > now);
   }
 
-  /** Unfinished requests are lost: clients get an error and ask again. Returns their number. */
+  /** Unfinished requests are lost: their clients ask again. Returns their number. */
   lose(place: number, now: number): number {
     const lost = this.unfinished(place, now);
-    for (const { request } of lost) this.#end(request, 'lost');
+    for (const { request } of lost) this.#tickets.delete(request);
     if (lost.length > 0) this.#taken[place] = this.#taken[place]?.filter(({ to }) => to <= now) ?? [];
     this.lost += lost.length;
     return lost.length;
-  }
-
-  #gone(work: number): void {
-    this.#waiting = Math.max(0, this.#waiting - work);
-  }
-
-  #end(request: number, state: 'lost' | 'gone' | 'refused'): void {
-    const ticket = this.#tickets.get(request);
-    if (ticket && ticket.state !== 'used') ticket.state = state;
   }
 
   arrived(work: number): void {
@@ -138,7 +100,7 @@ export class Requests {
   }
 
   /** Workers built before November 2025 report the load as a rate. */
-  rateOf({ place, now, share }: Reporter, speed: number): WorkerLoad {
+  rateOf(place: number, { share, speed }: { share: number; speed: number }, now: number): WorkerLoad {
     const { rate, average, received } = this.#asked;
     return {
       cur_load: rate * share,
@@ -149,11 +111,12 @@ export class Requests {
     };
   }
 
-  /** Newer workers report at intervals. The engine itself counts the requests, as of now. */
-  inFlight({ place, now, share }: Reporter, worker: number): WorkerLoad {
+  /** Newer workers report at intervals. The engine itself counts the requests, and shares out what waits, as of now. */
+  inFlight(place: number, { share, worker }: { share: number; worker: number }, now: number): WorkerLoad {
     const interval = 1 + ((worker * 7) % LONGEST_INTERVAL);
     const at = Math.floor(now / interval) * interval;
-    const waiting = this.#waiting * share;
+    // Fractions leave a rest.
+    const waiting = Math.max(0, this.#waiting) * share;
     const reqs_working = this.unfinished(place, now).length;
     const load = { ...NO_LOAD, cur_load: waiting, cur_load_rolling_avg: waiting, reqs_working };
     for (const { work, from, to } of this.#taken[place] ?? []) {

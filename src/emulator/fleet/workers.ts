@@ -94,8 +94,6 @@ export function workerStatus(worker: WorkerRecord, state: State, nowMs: number):
       // A running instance loads its model.
       return status === 'running' ? 'model_loading' : status;
     }
-    case 'rebooting':
-      return nowMs < life.sinceMs + state.settings.workerErrorSeconds * 1000 ? 'error' : 'rebooting';
     case 'starting':
       return worker.isStranded ? 'stopped' : 'starting';
     default:

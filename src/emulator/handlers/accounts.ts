@@ -5,7 +5,7 @@ import { operationOf, type Answer, type Input, type OperationId } from '../../co
 import type { Charge } from '../../contract/operations/spend.ts';
 import { TFA_METHODS } from '../../contract/operations/tfa/tfa.ts';
 import { notFound, Refused } from '../answer.ts';
-import { isSession, requireWithin } from '../call.ts';
+import { isSession } from '../call.ts';
 import { placeOf } from '../fleet/workers.ts';
 import { randomHex, type Random } from '../random.ts';
 import {
@@ -41,10 +41,9 @@ import { ownOf, pageFrom, type Handler, type HandlerContext, type HandlersOf } f
 import { matchesFilters } from './templates.ts';
 
 export const accountHandlers: HandlersOf<'apiKeys' | 'teams' | 'users'> = {
-  /** A new key has the context of its creator, and no more permissions. */
+  /** A new key has the context of its creator. */
   'apiKeys.create': ({ name, permissions = null }, { state, key, random }) => {
     const { userId, team } = key;
-    requireWithin(key, permissions);
     const value = freshValue(state, random);
     return {
       id: storeKey(state, value, { name, userId, permissions, team, byTfa: isSession(key) }),

@@ -1,6 +1,6 @@
 import type { Answer, Fields, OperationId } from '../../contract/operations.ts';
 import { badRequest, notFound } from '../answer.ts';
-import type { Fleets } from '../fleet/engine.ts';
+import type { Fleets } from '../fleet/fleets.ts';
 import type { TfaContext } from '../tfa/account.ts';
 
 export interface HandlerContext extends TfaContext {

@@ -12,7 +12,6 @@ import type { RouteAnswer } from '../../contract/operations/serverless/workers.t
 import { checkEndpointGroup, resolveDefaults } from '../../scaling/rules/check.ts';
 import { badRequest, notFound, Refused } from '../answer.ts';
 import type { Engine } from '../fleet/engine.ts';
-import type { Ticket } from '../fleet/requests.ts';
 import { createEngineLogs, noteEvent } from '../fleet/story.ts';
 import { countsText, workersOf, workerStatus, workerUrl } from '../fleet/workers.ts';
 import {
@@ -214,10 +213,9 @@ function routeRequest(
   const patience = input.replay_timeout ?? REPLAY_TIMEOUT_SECONDS;
   const known = asked === 0 ? undefined : engine?.ticket(asked, patience);
   // Lost or used requests begin again.
-  const isOpen = known?.state === 'waiting' || known?.state === 'taken';
-  const ticket = isOpen ? known : engine?.request(cost, patience);
-  if (ticket?.state !== 'taken' || ticket.worker === null) {
-    const status = whyNot(ticket, endpoint, engine, context);
+  const ticket = known ?? engine?.request(cost, patience);
+  if (!ticket || ticket.worker === null) {
+    const status = whyNot(endpoint, engine, context);
     return { request_idx: ticket?.request ?? asked, endpoint: name, status };
   }
   const url = workerUrl(ticket.worker, context.origin);
@@ -232,12 +230,10 @@ export function routeText(url: string): string {
 }
 
 function whyNot(
-  ticket: Ticket | undefined,
   endpoint: EndpointGroupRecord,
   engine: Engine | undefined,
   { state, nowMs }: HandlerContext,
 ): string {
-  if (ticket?.state === 'refused') return 'too many requests wait';
   const statuses = endpointWorkers(state, endpoint.id).map((worker) => workerStatus(worker, state, nowMs));
   const told = countsText(statuses) || 'it has none';
   if (!statuses.includes('idle')) return `no worker is ready: ${told}`;

@@ -208,7 +208,6 @@ export function offerOf({ statuses, ...entry }: Entry<'offers'>): OfferRecord {
 function endpointGroupOf(entry: Entry<'endpoint_groups'>, begin: Beginning): EndpointGroupRecord {
   const { nowMs, owner: userId, settings } = begin;
   const { id, endpoint_state: state, deployment_id: deploymentId = null, load, ...parameters } = entry;
-  const begun = { sinceMs: nowMs, revision: 1, seed: settings.randomSeed };
   return newGroup({
     id,
     userId,
@@ -216,7 +215,7 @@ function endpointGroupOf(entry: Entry<'endpoint_groups'>, begin: Beginning): End
     parameters,
     state,
     deploymentId,
-    load: load ? loadRecord(load, begun) : null,
+    load: load ? loadRecord(load, settings, nowMs) : null,
     established: true,
   });
 }
@@ -242,7 +241,6 @@ function accountOf(user: Entry<'users'>, randomSeed: number, nowMs: number): Tfa
       isPrimary: given.is_primary,
       failCount: given.fail_count,
       lockedUntilMs: given.locked_for === undefined ? null : nowMs + given.locked_for * 1000,
-      lastTotpPeriod: null,
       createdAtMs: nowMs,
       lastUsedMs: null,
     };

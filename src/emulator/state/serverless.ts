@@ -8,6 +8,7 @@ import type {
   EndpointState,
 } from '../../contract/operations/serverless/endpoint-groups.ts';
 import type { StatusStep } from './instances.ts';
+import type { Settings } from './settings.ts';
 
 export interface EndpointGroupRecord {
   readonly id: number;
@@ -56,14 +57,10 @@ export interface WorkerGroupRecord {
   readonly log: GroupLog;
 }
 
-export type Scenery = 'all' | 'busy' | 'idle';
-
 export type LineSource =
-  | { readonly kind: 'generated'; readonly seed: number; readonly scenes?: Scenery }
+  | { readonly kind: 'generated'; readonly seed: number }
   /** With `loop` the lines begin again, else the log stops after them. */
-  | { readonly kind: 'replay'; readonly lines: readonly string[]; readonly loop: boolean }
-  /** All lines at each look of an engine, with the time in them. */
-  | { readonly kind: 'looks'; readonly lines: readonly string[]; readonly everyMs: number };
+  | { readonly kind: 'replay'; readonly lines: readonly string[]; readonly loop: boolean };
 
 export interface Literal {
   readonly kind: 'literal';
@@ -99,16 +96,8 @@ interface LogFile {
   bytes: number;
 }
 
-/** `ready`: hot, busy or not. `error`: died. `rebooting`: crashed, and starting again. */
-export type WorkerPhase =
-  | 'creating'
-  | 'cold'
-  | 'starting'
-  | 'ready'
-  | 'draining'
-  | 'error'
-  | 'rebooting'
-  | 'destroying';
+/** `ready`: hot, busy or not. `error`: died. */
+export type WorkerPhase = 'creating' | 'cold' | 'starting' | 'ready' | 'draining' | 'error' | 'destroying';
 
 export interface WorkerLife {
   phase: WorkerPhase;
@@ -173,15 +162,14 @@ export type LoadInput = z.input<typeof loadSchema>;
 export interface LoadRecord {
   readonly spec: z.output<typeof loadSchema> & { readonly seed: number };
   readonly sinceMs: number;
-  /** Differs for each load of an endpoint. */
-  readonly revision: number;
 }
 
 export function loadRecord(
   load: z.output<typeof loadSchema>,
-  { seed, ...record }: Omit<LoadRecord, 'spec'> & { seed: number },
+  { randomSeed }: Settings,
+  sinceMs: number,
 ): LoadRecord {
-  return { spec: { ...load, seed: load.seed ?? seed }, ...record };
+  return { spec: { ...load, seed: load.seed ?? randomSeed }, sinceMs };
 }
 
 export interface DeploymentVersion {

@@ -143,7 +143,6 @@ export interface TfaMethodRecord {
   isPrimary: boolean;
   failCount: number;
   lockedUntilMs: number | null;
-  lastTotpPeriod: number | null;
   readonly createdAtMs: number;
   lastUsedMs: number | null;
 }

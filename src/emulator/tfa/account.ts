@@ -227,10 +227,9 @@ export function totpCode(secret: Secret, atMs: number): string {
   return totp(secret).generate({ timestamp: atMs });
 }
 
-/** The period of this code within `steps` of `atMs`; undefined if it is not one. */
-export function periodOfCode(secret: Secret, code: string, atMs: number, steps: number): number | undefined {
-  const distance = totp(secret).validate({ token: code, timestamp: atMs, window: steps });
-  return distance === null ? undefined : Math.floor(atMs / (PERIOD_SECONDS * 1000)) + distance;
+/** Whether it is a code of `atMs`, or of `steps` periods before or after. */
+export function isCurrent(secret: Secret, code: string, atMs: number, steps: number): boolean {
+  return totp(secret).validate({ token: code, timestamp: atMs, window: steps }) !== null;
 }
 
 export function provisioningUri(base32: string, label: string): string {

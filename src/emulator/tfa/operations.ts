@@ -9,6 +9,7 @@ import {
   emailTo,
   findChallenge,
   invalidMethod,
+  isCurrent,
   liveCode,
   methodOf,
   missingPhone,
@@ -17,7 +18,6 @@ import {
   noteSuccess,
   noteWrongCode,
   openChallenge,
-  periodOfCode,
   phoneMismatch,
   readTotpSecret,
   requireUnlocked,
@@ -74,12 +74,8 @@ function verifyTotp(
   const { settings } = state;
   requireUnlocked(method, nowMs);
   const secret = secretOf(method);
-  const period = periodOfCode(secret, code, nowMs, settings.totpSteps);
-  // RFC 6238 §5.2 wants single use; the interface does not say.
-  const isUsed = settings.totpOnce && period !== undefined && period <= (method.lastTotpPeriod ?? -1);
-  if (period === undefined || isUsed)
+  if (!isCurrent(secret, code, nowMs, settings.totpSteps))
     throw wrongCode(failure, noteFailure(method, settings.tfaFailuresAllowed, nowMs));
-  method.lastTotpPeriod = period;
   noteSuccess(method, nowMs);
 }
 
@@ -311,7 +307,6 @@ function addMethod(
     isPrimary,
     failCount: 0,
     lockedUntilMs: null,
-    lastTotpPeriod: null,
     createdAtMs: nowMs,
   });
 }
@@ -337,8 +332,7 @@ function passSmsChallenge(context: TfaContext, { code, secret, phone_number: pho
 function passAppSetup({ state, nowMs }: TfaContext, { code, secret: base32 }: Confirmation): void {
   const secret = readTotpSecret(base32);
   if (!secret) throw badRequest('secret', 'not the base32 secret of tfa/totp-setup/');
-  if (periodOfCode(secret, code, nowMs, state.settings.totpSteps) === undefined)
-    throw wrongCode('2fa_verification_failed');
+  if (!isCurrent(secret, code, nowMs, state.settings.totpSteps)) throw wrongCode('2fa_verification_failed');
 }
 
 /** Removing the last method disables 2FA. */

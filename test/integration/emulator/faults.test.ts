@@ -113,7 +113,6 @@ describe('an answer', () => {
   });
 
   const BUG = '{"error":"internal_error","msg":"Internal server error"}';
-  const WHOLE = '{"success":true,"deployment_id":42}';
 
   test.each<[FaultInput, number, string, string, number]>([
     [{ kind: 'status', status: 500 }, 500, 'application/json', BUG, 0],
@@ -122,7 +121,6 @@ describe('an answer', () => {
     [{ kind: 'status', status: 502 }, 502, 'text/html', '502 Bad Gateway', 0],
     [{ kind: 'status', status: 503 }, 503, 'text/html', '503 Service Unavailable', 0],
     [{ kind: 'status', status: 504 }, 504, 'text/html', '504 Gateway Timeout', 0],
-    [{ kind: 'truncated', connection: 'kept' }, 200, 'application/json', WHOLE.slice(0, 17), 1],
     [{ kind: 'empty' }, 200, 'application/json', '', 1],
     [{ kind: 'empty', takesEffect: false }, 200, 'application/json', '', 0],
     [{ kind: 'html' }, 200, 'text/html', 'Checking your browser before you proceed.', 0],
@@ -144,13 +142,12 @@ describe('an answer', () => {
     expect((await rawBeat()).headers.get('retry-after')).toBe('7');
   });
 
-  test('comes after all latencies of its side, with their jitter', async () => {
-    await emulator.faults.add({ kind: 'latency', ms: 20, jitterMs: 600 });
+  test('comes after all latencies of its side', async () => {
+    await emulator.faults.add({ kind: 'latency', ms: 200 });
     await emulator.faults.add({ kind: 'latency', ms: 30 });
     const started = performance.now();
     await beat();
-    // The seed's first random number is 0.454.
-    expect(performance.now() - started).toBeGreaterThanOrEqual(50 + 0.45 * 600);
+    expect(performance.now() - started).toBeGreaterThanOrEqual(225);
   });
 
   test.each([
@@ -215,7 +212,7 @@ describe('which requests are struck', () => {
     { select: { every: 3 }, struck: '..x..x..x' },
     { select: { nth: 2 }, struck: '.x.......' },
     { select: { times: 2 }, struck: 'xx.......' },
-    { select: { skip: 3, times: 4 }, struck: '...xxxx..' },
+    { select: { every: 2, times: 3 }, struck: '.x.x.x...' },
     { select: { probability: 0 }, struck: '.........' },
   ])('$select', async ({ select, struck }) => {
     await emulator.faults.add({ ...failing, ...select });

@@ -26,8 +26,6 @@ export interface GroupObserver {
   taken?(request: number, work: number, place: number, ends: number): void;
   /** Its client left before a worker began it. */
   abandoned(arrivedSeconds: number, work: number, request: number): void;
-  /** The queue was full. */
-  refused?(atSeconds: number, work: number, request: number): void;
   /** Whether the client of a named request still waits; called when its turn comes. */
   waits?(request: number, atSeconds: number): boolean;
   /** After `none`, a place holds another worker. */
@@ -47,8 +45,6 @@ interface GroupOptions {
   readonly parameters: ResolvedParameters;
   readonly settings: PlanSettings;
   readonly observer: GroupObserver;
-  /** Limit of the global queue; further requests are refused. */
-  readonly mostWaiting?: number;
 }
 
 export class GroupModel {
@@ -57,19 +53,17 @@ export class GroupModel {
   readonly #observer: GroupObserver;
   readonly #fleet: Fleet;
   readonly #random: Random;
-  readonly #mostWaiting: number;
   readonly #queue = new WaitingRequests();
   readonly #loop: ControlLoop;
   #state: GroupState = 'active';
   #now = 0;
   #lastArrival = -Infinity;
 
-  constructor({ parameters, settings, observer, mostWaiting = Infinity }: GroupOptions) {
+  constructor({ parameters, settings, observer }: GroupOptions) {
     this.#parameters = parameters;
     this.#settings = settings;
     this.#observer = observer;
     this.#random = createRandom(settings.seed);
-    this.#mostWaiting = mostWaiting;
     this.#fleet = new Fleet({
       maxWorkers: parameters.max_workers,
       settings,
@@ -146,8 +140,7 @@ export class GroupModel {
     const { size } = this.#queue;
     const hasRoom = this.#fleet.workers.free.minKey - atSeconds <= this.#parameters.max_queue_time;
     if (size === 0 && hasRoom) this.#begin(atSeconds, work, request);
-    else if (size < this.#mostWaiting) this.#queue.push(atSeconds, work, request);
-    else this.#observer.refused?.(atSeconds, work, request);
+    else this.#queue.push(atSeconds, work, request);
   }
 
   /** On no worker may a request wait longer than max_queue_time. */

@@ -1,6 +1,6 @@
 /** The load of an endpoint as a seed or a test gives it. */
 import { expect, test } from 'vitest';
-import { type LoadInput, loadRecord, loadSchema } from '../../../../src/emulator/state/serverless.ts';
+import { type LoadInput, loadSchema } from '../../../../src/emulator/state/serverless.ts';
 
 test.each<[LoadInput, string]>([
   [{ shape: 'constant', rate: 10_001, request_work: 1 }, 'is 10000'],
@@ -22,15 +22,4 @@ test.each<[string, LoadInput]>([
   ['period_seconds', { shape: 'diurnal', rate: 1, period_seconds: 1e-9 }],
 ])('no service takes the %s of %j', (field, load) => {
   expect(loadSchema.safeParse(load).error?.issues[0]?.path).toEqual([field]);
-});
-
-test('a load has its own seed, or that of all', () => {
-  const around = { sinceMs: 5, revision: 2, seed: 7 };
-  const made = (load: LoadInput) => loadRecord(loadSchema.parse(load), around);
-  expect(made({ shape: 'poisson', rate: 3 })).toMatchObject({
-    sinceMs: 5,
-    revision: 2,
-    spec: { shape: 'poisson', rate: 3, request_work: 100, sizes: 'exponential', seed: 7 },
-  });
-  expect(made({ shape: 'poisson', rate: 3, seed: 0 }).spec).toMatchObject({ seed: 0 });
 });

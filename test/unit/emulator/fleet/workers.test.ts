@@ -25,7 +25,6 @@ const NOW = Date.UTC(2026, 0, 1);
 const SETTINGS = {
   instanceCreatedSeconds: 10,
   instanceLoadingSeconds: 20,
-  workerErrorSeconds: 5,
   workerUpdateSeconds: 60,
   workerPerformanceLeast: 100,
   workerPerformanceMost: 200,
@@ -63,8 +62,6 @@ describe('a status', () => {
     ['creating', 10, 'loading'],
     ['creating', 30, 'model_loading'],
     ['ready', 30, 'idle'],
-    ['rebooting', 4.999, 'error'],
-    ['rebooting', 5, 'rebooting'],
     ['cold', 0, 'stopped'],
     ['starting', 0, 'starting'],
     ['draining', 0, 'stopping'],

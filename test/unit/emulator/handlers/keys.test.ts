@@ -50,25 +50,6 @@ test('an answer of our own that breaks the contract is a 500 that says where', (
   expect(reason).toContain('the answer of machines.maintenances breaks the contract: 0.maintenance_category');
 });
 
-test('a key makes none that may more than itself', () => {
-  const { sent } = labOf();
-  const make = (permissions: unknown, key?: string) =>
-    sent('POST', '/api/v0/auth/apikeys/', { name: 'ci', permissions }, key);
-  const key = String(make({ manage_billing: true }).body.key);
-  expect(make({ manage_billing: true }, key).status).toBe(200);
-  for (const within of [{ billing_read: true }, { api: { billing_write: {} } }, {}, { manage_team: false }])
-    expect(make(within, key).status).toBe(200);
-  const lacks = (what: string) => ({
-    status: 403,
-    body: { error: 'forbidden' },
-    reason: `permissions: this key lacks ${what} itself`,
-  });
-  const more = { manage_instances: true, billing_read: true };
-  expect(make(more, key)).toMatchObject(lacks('instance_read, instance_write'));
-  expect(make({ api: { user_write: {} } }, key)).toMatchObject(lacks('user_write'));
-  expect(make(undefined, key)).toMatchObject(lacks('full access'));
-});
-
 test('a body that is null names nothing, and is refused where one is needed', () => {
   const { sent } = labOf();
   expect(sent('POST', '/get_workergroup_logs/', null).reason).toBe(

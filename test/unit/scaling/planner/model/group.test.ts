@@ -156,13 +156,6 @@ describe('a request', () => {
     expect(observer.of('abandoned')).toEqual([[0, 10, 2]]);
     expect(observer.of('taken').map(([name]) => name)).toEqual([1, 3]);
   });
-
-  test('beyond those that may wait is refused', () => {
-    const { model, observer } = modelOf({ cold_workers: 0, max_workers: 1 }, {}, 2);
-    for (const name of [1, 2, 3]) model.arrive(0, 10, name);
-    expect(model.waiting).toBe(2);
-    expect(observer.of('refused')).toEqual([[0, 10, 3]]);
-  });
 });
 
 test('what it goes by: load, wait, work, requests, idle time and what is coming', () => {

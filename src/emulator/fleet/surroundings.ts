@@ -1,4 +1,4 @@
-/** An endpoint and its surroundings as of the last look, and the planner's settings for it. */
+/** What the planner's model is given: an endpoint and its surroundings, its settings, and its load. */
 import { type Arrival, generateLoad } from '../../scaling/planner/load.ts';
 import { planSettings, type PlanSettings } from '../../scaling/planner/settings.ts';
 import { resolveDefaults } from '../../scaling/rules/check.ts';
@@ -18,29 +18,6 @@ export interface Surroundings {
   readonly endpoint: EndpointGroupRecord;
   readonly groups: readonly WorkerGroupRecord[];
   readonly workers: readonly WorkerRecord[];
-}
-
-export type Site = ReturnType<typeof siteOf>;
-export function siteOf(around: Surroundings, epochMs: number) {
-  return {
-    ...around,
-    epochMs,
-    msOf: (seconds: number): number => epochMs + Math.round(seconds * 1000),
-    secondsOf: (ms: number): number => (ms - epochMs) / 1000,
-  };
-}
-export function surroundings(state: State): Surroundings[] {
-  const groups = Map.groupBy(state.workerGroups.values(), ({ endpointId }) => endpointId);
-  const workers = Map.groupBy(
-    state.workers.values(),
-    ({ groupId }) => state.workerGroups.get(groupId)?.endpointId ?? null,
-  );
-  return Array.from(state.endpointGroups.values(), (endpoint) => ({
-    state,
-    endpoint,
-    groups: groups.get(endpoint.id) ?? [],
-    workers: workers.get(endpoint.id) ?? [],
-  }));
 }
 
 export function startSecondsOf(settings: Settings): number {
