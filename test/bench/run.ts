@@ -33,6 +33,15 @@ interface Script {
 }
 
 const SCRIPTS: readonly Script[] = [
+  {
+    name: 'shared-key',
+    figures: [
+      'shared-lapses',
+      ...['1', '10', '50'].map((groups) => `shared-delay-${groups}`),
+      ...['1', '5', '20'].map((programs) => `shared-refused-${programs}`),
+    ],
+    seconds: [600, 300],
+  },
   { name: 'bundle', figures: ['bundle'] },
   { name: 'start', figures: ['start'] },
   {
@@ -47,15 +56,6 @@ const SCRIPTS: readonly Script[] = [
     seconds: [300, 75],
   },
   { name: 'one-key', figures: ['one-key-lapses', 'one-key-refused'], seconds: [300, 120] },
-  {
-    name: 'shared-key',
-    figures: [
-      'shared-lapses',
-      ...['1', '10', '50'].map((groups) => `shared-delay-${groups}`),
-      ...['1', '5', '20'].map((programs) => `shared-refused-${programs}`),
-    ],
-    seconds: [600, 300],
-  },
   { name: 'requests', figures: ['requests'], seconds: [300, 60] },
   { name: 'logs', figures: ['align', 'align-identical'] },
   {
