@@ -17,6 +17,7 @@ const FILES = [
   'status.js',
   'status-access.js',
   'status-dom.js',
+  'status-words.js',
   'status-summary.js',
   'status-cards.js',
   'endpoints.js',

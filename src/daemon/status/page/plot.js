@@ -1,6 +1,7 @@
 // Mouse, finger and arrow keys choose a moment; its values stand below the plot.
 /* global uPlot */
-import { element, short } from './status-dom.js';
+import { element } from './status-dom.js';
+import { short } from './status-words.js';
 
 const HEIGHT = 160;
 /** Points that Page Up and Page Down pass. */
