@@ -53,7 +53,7 @@ describeWithBrowser('the page of a plan in a real browser', (browser) => {
       await page.locator('[data-plot=cost] .u-over').hover();
       expect(await legend.innerText()).toMatch(/\d/);
       const text = await page.locator('body').innerText();
-      for (const part of ['queue time, p99', '--load-window', 'What it leaves out'])
+      for (const part of ['queue time, p99', '--load-window', 'Not in the model'])
         expect(text).toContain(part);
       if (kind === 3) expect(text).toContain(HOSTILE);
       if (kind === 'search') expect(text).toContain('p99 at most 30 s');

@@ -107,25 +107,6 @@ describeWithBrowser('the status page in a real browser', (browser) => {
     proxy.close();
   });
 
-  test('is loaded again where a script of it did not come through, once the daemon answers', async () => {
-    await using emulator = await startEmulator();
-    await using daemon = await startTestDaemon({ ...serviceOf(emulator), DEPLOYMENTS: '42@300s' });
-    const { page } = watched(await browser.newPage());
-    const failing = new Set(['status-dom.js', 'livez']);
-    await page.route(
-      ({ pathname }) => failing.has(pathname.slice(1)),
-      (route) => {
-        failing.delete(new URL(route.request().url()).pathname.slice(1));
-        return route.abort('internetdisconnected');
-      },
-    );
-    await page.goto(daemon.url);
-    const sentence = page.getByRole('status');
-    await sentence.getByText('The page did not come through whole. It is loaded again.').waitFor();
-    await sentence.getByText('The deployment is alive, all is well.').waitFor();
-    expect(failing).toEqual(new Set());
-  });
-
   test('names what is wrong, worst first', async () => {
     await using emulator = await startEmulator({
       seed: { deployments: [{ id: 42, ttl: 300 }], workergroups: [{ id: 7, lines_per_second: 0 }] },

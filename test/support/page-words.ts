@@ -34,6 +34,6 @@ export function plotsOf(page: string): string[] {
       /<figcaption>([^<]*)<\/figcaption>\s*<div\s+class="plot"\s+data-plot="([\w-]+)"\s+role="img"\s+aria-label="([^"]*)"/g,
     ),
     ([, caption, name, label]) =>
-      label === `${caption}; the figures are in the table below` ? `${name}: ${caption}` : '',
+      label === `${caption}; the figures stand below` ? `${name}: ${caption}` : '',
   );
 }
