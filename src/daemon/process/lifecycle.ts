@@ -2,7 +2,7 @@ import type { Logger } from 'pino';
 
 /** `starting`: listeners are not bound yet. `draining`: stopping, and not ready. */
 export const LIFECYCLE_STATES = ['starting', 'running', 'draining', 'stopped'] as const;
-export type LifecycleState = (typeof LIFECYCLE_STATES)[number];
+type LifecycleState = (typeof LIFECYCLE_STATES)[number];
 
 export class Lifecycle {
   readonly #cleanUps: CleanUp[] = [];
