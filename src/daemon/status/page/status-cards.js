@@ -69,7 +69,7 @@ function remaining(deployment, tone) {
     'data-expires': String(expires),
     'data-ttl': String(ttl),
   };
-  const left = element('span', { 'data-remaining': String(expires) });
+  const left = element('span', { 'data-until': String(expires) });
   return [
     element('p', { class: 'large' }, left, element('small', {}, ` left of ${seconds(ttl)}`)),
     element('div', meter, element('span')),

@@ -95,7 +95,6 @@ function drawMoving() {
     bar.setAttribute('aria-valuenow', left.toFixed(0));
     bar.setAttribute('aria-valuetext', `${seconds(left)} left`);
   }
-  relabel('remaining', (at) => seconds(until(at)));
   relabel('until', (at) => seconds(until(at)));
   relabel('ago', (at) => `${seconds(Math.max(0, now() - Number(at)))} ago`);
 }
