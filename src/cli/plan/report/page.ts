@@ -6,11 +6,11 @@ import { plotFile } from '../../../plot-files.ts';
 import type { PlanReport } from '../run-plan.ts';
 import { loadSentence, planTable } from '../table.ts';
 
-/** Its own style and script, the status page's style, and uPlot's. */
+/** Its own style and script, those of the status page, and uPlot's. */
 export function reportAssets() {
   return {
     styles: [plotFile('uPlot.min.css'), pageFile('status.css') + beside('plan-report.css')],
-    scripts: [plotFile('uPlot.iife.min.js'), beside('plan-report.js')],
+    scripts: [plotFile('uPlot.iife.min.js'), pageFile('plot.js'), beside('plan-report.js')],
   };
 }
 
@@ -48,7 +48,7 @@ export function planPage(report: PlanReport, { styles, scripts } = reportAssets(
     <p>${escaped(loadSentence(report))}</p>
     <main>
       <h2>Over time</h2>
-      <div class="plots">${plots(plans.length > 1)}</div>
+      <div class="plots" id="plots"></div>
       <h2>In figures</h2>
       <pre tabindex="0" role="region" aria-label="In figures">${escaped(planTable(report).join('\n'))}</pre>
       <h2>How it reads the interface</h2>
@@ -63,21 +63,6 @@ export function planPage(report: PlanReport, { styles, scripts } = reportAssets(
 
 function sourceHash(text: string): string {
   return `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
-}
-
-function plots(isOfSeveral: boolean): string {
-  const captions = {
-    load: 'Load and capacity, units of work a second',
-    workers: isOfSeveral ? 'Hot workers' : 'Workers by state',
-    queue: isOfSeveral ? 'Queue time, p99' : 'Queue time of the requests that arrived then',
-    cost: 'Cost since the start',
-  };
-  return Object.entries(captions)
-    .map(
-      ([name, caption]) => `<figure class="card"><figcaption>${caption}</figcaption>
-        <div class="plot" data-plot="${name}" role="img" aria-label="${caption}; the figures stand below"></div></figure>`,
-    )
-    .join('');
 }
 
 /** Labels, file and column names come from outside. */

@@ -1,5 +1,5 @@
 // The cards of endpoints, with the plots of what was recorded. Loaded with the first endpoint.
-import { createPlot } from './plot.js';
+/* global createPlot */
 import { ask } from './status-access.js';
 import { ago, byId, cards, element, errorNote, facts, plainList, quiet } from './status-dom.js';
 import { counted, findingInWords, plural, printable, seconds, short } from './status-words.js';
@@ -185,23 +185,55 @@ function followHistory(container, range) {
 let plots;
 
 function plotting() {
-  plots ??= new Promise((resolve, reject) => {
-    const script = element('script', { src: 'uPlot.iife.min.js' });
-    script.addEventListener('load', resolve);
-    script.addEventListener('error', () => reject(new Error('the plots cannot be loaded')));
-    document.head.append(element('link', { rel: 'stylesheet', href: 'uPlot.min.css' }), script);
-  });
+  if (plots === undefined)
+    document.head.append(element('link', { rel: 'stylesheet', href: 'uPlot.min.css' }));
+  plots ??= Promise.all(['uPlot.iife.min.js', 'plot.js'].map((src) => loaded(src)));
   return plots;
 }
+
+function loaded(src) {
+  return new Promise((resolve, reject) => {
+    const script = element('script', { src });
+    script.addEventListener('load', resolve);
+    script.addEventListener('error', () => reject(new Error('the plots cannot be loaded')));
+    document.head.append(script);
+  });
+}
+
+const DAY = { day: 'numeric', month: 'short' };
+/** Shorter plots show seconds. */
+const BRIEF = 900;
+
+function timeInWords(at, span) {
+  const time = clockTime(at, span);
+  return span <= 86_400 ? time : `${dayOf(at)}, ${time}`;
+}
+
+function axisTime(at, span) {
+  return span <= 2 * 86_400 ? clockTime(at, span) : dayOf(at);
+}
+
+function clockTime(at, span) {
+  const second = span <= BRIEF ? { second: '2-digit' } : {};
+  return new Date(at * 1000).toLocaleTimeString('en-GB', { hour: '2-digit', minute: '2-digit', ...second });
+}
+
+function dayOf(at) {
+  return new Date(at * 1000).toLocaleDateString('en-GB', DAY);
+}
+
+const WORDS = { value: short, moment: timeInWords, tick: axisTime };
 
 function createPanel(box, name) {
   const load = createPlot({
     label: `Load and capacity of ${printable(name)}`,
     caption: 'Load and capacity, units/s',
+    words: WORDS,
   });
   const workers = createPlot({
     label: `Workers of ${printable(name)} by status`,
     caption: 'Workers by status',
+    words: WORDS,
     isStacked: true,
   });
   const spend = quiet('');
