@@ -31,7 +31,7 @@ export async function runCheck(files: readonly string[], flags: CheckFlags, cons
   const { json, online, strict } = flags;
   if (online && files.length > 0)
     throw new InputError('--online asks about the environment, not about files');
-  const problems = problemsOf(files, flags, console);
+  const problems = await problemsOf(files, flags, console);
   if (!json) printProblems(problems, console);
   const { settings } = online ? loadConfig(console.environment) : {};
   const asked = settings && (await console.interruptible((signal) => askService(settings, { signal })));
@@ -45,20 +45,23 @@ export async function runCheck(files: readonly string[], flags: CheckFlags, cons
   return asked?.exit || (strict && has('warning') ? EXIT.failed : EXIT.ok);
 }
 
-function problemsOf(
+async function problemsOf(
   files: readonly string[],
   { performance, coldStart }: CheckFlags,
   { environment, read }: Console,
-): readonly ConfigProblem[] {
+): Promise<readonly ConfigProblem[]> {
   const facts: WorkerFacts = {
     ...(performance === undefined ? {} : { workerPerformance: performance }),
     ...(coldStart === undefined ? {} : { coldStartSeconds: coldStart }),
   };
-  if (files.length > 0)
-    return files.flatMap((path) => {
-      const { groups, isArray } = readGroupFile(path, read);
-      return groupProblems(path === '-' ? 'standard input' : path, groups, facts, isArray);
-    });
+  if (files.length > 0) {
+    const found: ConfigProblem[] = [];
+    for (const path of files) {
+      const { groups, isArray } = await readGroupFile(path, read);
+      found.push(...groupProblems(path === '-' ? 'standard input' : path, groups, facts, isArray));
+    }
+    return found;
+  }
   const problems = environmentProblems(environment);
   const { groups } = loadEndpointGroups(environment);
   if (groups === undefined || Object.keys(facts).length === 0) return problems;
@@ -166,89 +169,85 @@ export async function askService(
       ...(onAnswer && { answer: onAnswer }),
     },
   });
-  const inquiry = new Inquiry();
-  const { answers } = inquiry;
+  const answers: Answers = {};
+  const findings: CheckFinding[] = [];
+  let exit: number = EXIT.ok;
+
+  function find(
+    verdict: CheckFinding['verdict'],
+    about: string,
+    says: string,
+    failure: number = EXIT.failed,
+  ): void {
+    findings.push({ verdict, about, says: legibleLine(says) });
+    if (verdict === 'wrong') exit = Math.max(exit, failure);
+  }
+
+  function findFailure({ about, isQuiet }: Question, error: unknown): void {
+    if (!(error instanceof CallError) || error.code === 'aborted') throw error;
+    if (isQuiet && error instanceof ApiError) return;
+    const advice = error instanceof ApiError ? adviceOf(error) : '';
+    const isOpen = isUnknownOperation(error) || (isGentle && error instanceof ThrottledError);
+    const failure = exitCodeOf(error);
+    // Without an answer, nothing is known of the key.
+    const subject = about === KEY && failure === EXIT.unreachable ? 'service' : about;
+    find(isOpen ? 'unknown' : 'wrong', subject, [error.message, advice].filter(Boolean).join('; '), failure);
+  }
+
   for (const question of questions) {
+    const { about, fine, asks, input = {}, isQuiet } = question;
     if (question.isOpen?.(answers) === false) continue;
     if (!(await turn())) break;
-    const { asks, input = {}, ask = (_, options) => client.call(asks, input, options) } = question;
-    const answer = await inquiry.ask(question, isGentle, () => ask(client, { signal }, answers));
-    if (answer !== undefined) Object.assign(answers, { [asks]: answer });
-    if (question.about === KEY) {
-      if (serverDate !== undefined) inquiry.compareClocks(Date.now(), Date.parse(serverDate));
-      if (answer === undefined) break;
+    const { ask = (_, options) => client.call(asks, input, options) } = question;
+    try {
+      Object.assign(answers, { [asks]: await ask(client, { signal }, answers) });
+      if (!isQuiet) find('fine', about, fine);
+    } catch (error) {
+      findFailure(question, error);
     }
+    if (about !== KEY) continue;
+    if (serverDate !== undefined) find(...comparedClocks(Date.now(), Date.parse(serverDate)));
+    if (answers[asks] === undefined) break;
   }
-  inquiry.findConfigured(settings);
-  return inquiry;
+  for (const configured of configuredThings(settings, answers)) find(...configured);
+  return { answers, findings, exit };
 }
 
 const KEY = 'key';
 
-class Inquiry {
-  readonly findings: CheckFinding[] = [];
-  readonly answers: Answers = {};
-  exit: number = EXIT.ok;
+type Found = readonly [verdict: CheckFinding['verdict'], about: string, says: string];
 
-  add(verdict: CheckFinding['verdict'], about: string, says: string, exit: number = EXIT.failed): void {
-    this.findings.push({ verdict, about, says: legibleLine(says) });
-    if (verdict === 'wrong') this.exit = Math.max(this.exit, exit);
-  }
+/** Both in Unix ms; the service tells whole seconds. */
+function comparedClocks(ours: number, theirs: number): Found {
+  if (Number.isNaN(theirs)) return ['unknown', 'clock', 'the service tells no time'];
+  const skew = Math.round((ours - theirs - 500) / 1000);
+  const says = `${Math.abs(skew)} s ${skew < 0 ? 'behind' : 'ahead of'} the service`;
+  return [Math.abs(skew) <= MOST_SKEW ? 'fine' : 'wrong', 'clock', says];
+}
 
-  /** Undefined: it has no answer. `isGentle` reports a 429 as unknown. */
-  async ask(
-    { about, fine, isQuiet }: Question,
-    isGentle: boolean,
-    ask: () => Promise<unknown>,
-  ): Promise<unknown> {
-    try {
-      const answer = await ask();
-      if (!isQuiet) this.add('fine', about, fine);
-      return answer;
-    } catch (error) {
-      if (!(error instanceof CallError) || error.code === 'aborted') throw error;
-      if (isQuiet && error instanceof ApiError) return undefined;
-      const advice = error instanceof ApiError ? adviceOf(error) : '';
-      const says = [error.message, advice].filter(Boolean).join('; ');
-      const isOpen = isUnknownOperation(error) || (isGentle && error instanceof ThrottledError);
-      const exit = exitCodeOf(error);
-      // Without an answer, nothing is known of the key.
-      const isAway = about === KEY && exit === EXIT.unreachable;
-      this.add(isOpen ? 'unknown' : 'wrong', isAway ? 'service' : about, says, exit);
-      return undefined;
-    }
-  }
+/** Looks up the configured ids and names in the lists that the service answered. */
+function configuredThings(settings: Settings, answers: Answers): Found[] {
+  const { deployments, endpoints, endpointLogs, workerGroups } = settings;
+  const named = [...endpoints, ...endpointLogs].flatMap(listed(''));
+  const groups = workerGroups.flatMap(listed('endpoint:'));
+  return [
+    ...lookedUp('deployment', deployments.map(selected), answers['deployments.list']?.deployments),
+    ...lookedUp('endpoint', named, answers['endpointGroups.list']?.results),
+    ...lookedUp('worker group', groups, answers['workergroups.list']?.results),
+  ];
+}
 
-  /** Both in Unix ms; the service tells whole seconds. */
-  compareClocks(ours: number, theirs: number): void {
-    if (Number.isNaN(theirs)) return this.add('unknown', 'clock', 'the service tells no time');
-    const skew = Math.round((ours - theirs - 500) / 1000);
-    const says = `${Math.abs(skew)} s ${skew < 0 ? 'behind' : 'ahead of'} the service`;
-    this.add(Math.abs(skew) <= MOST_SKEW ? 'fine' : 'wrong', 'clock', says);
-  }
-
-  /** Looks up the configured ids and names in the lists that the service answered. */
-  findConfigured({ deployments, endpoints, endpointLogs, workerGroups }: Settings): void {
-    const { answers } = this;
-    this.#find('deployment', deployments.map(selected), answers['deployments.list']?.deployments);
-    const named = [...endpoints, ...endpointLogs];
-    this.#find('endpoint', named.flatMap(listed('')), answers['endpointGroups.list']?.results);
-    const groups = workerGroups.flatMap(listed('endpoint:'));
-    this.#find('worker group', groups, answers['workergroups.list']?.results);
-  }
-
-  #find<R extends Pick<ListedLog, 'id'>>(
-    what: string,
-    wanted: readonly Wish<R>[],
-    rows: readonly R[] | undefined,
-  ): void {
-    if (rows === undefined) return;
-    for (const [label, isOf] of new Map(wanted.map((wish) => [wish.label, wish.isOf]))) {
-      const ids = rows.filter(isOf).map(({ id }) => id);
-      const says = ids.length > 0 ? `id ${ids.join(', ')}` : 'not found';
-      this.add(ids.length > 0 ? 'fine' : 'wrong', `${what} ${label}`, says);
-    }
-  }
+function lookedUp<R extends Pick<ListedLog, 'id'>>(
+  what: string,
+  wanted: readonly Wish<R>[],
+  rows: readonly R[] | undefined,
+): Found[] {
+  if (rows === undefined) return [];
+  return Array.from(new Map(wanted.map(({ label, isOf }) => [label, isOf])), ([label, isOf]) => {
+    const ids = rows.filter(isOf).map(({ id }) => id);
+    const isThere = ids.length > 0;
+    return [isThere ? 'fine' : 'wrong', `${what} ${label}`, isThere ? `id ${ids.join(', ')}` : 'not found'];
+  });
 }
 
 interface Wish<R> {

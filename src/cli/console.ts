@@ -1,7 +1,9 @@
 /** What a command has around it, handed in so that tests can be the terminal. */
-import { fstatSync, readFileSync, readSync, writeSync } from 'node:fs';
+import { fstatSync, writeSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import { createInterface } from 'node:readline/promises';
 import { Writable } from 'node:stream';
+import * as consumers from 'node:stream/consumers';
 import { legible } from './text.ts';
 import { EXIT } from '../config/exit-codes.ts';
 import type { Environment } from '../config/values.ts';
@@ -26,7 +28,7 @@ export interface Console {
   taken(): Promise<void>;
   /** Asks a person, without echo; undefined when no person is there. */
   readonly ask: ((question: string, signal: AbortSignal) => Promise<string>) | undefined;
-  readonly read: (path: string) => string;
+  readonly read: (path: string) => Promise<string>;
   readonly interruptible: ReturnType<typeof createInterrupts>['interruptible'];
   exit(code: number): void;
 }
@@ -116,33 +118,14 @@ function isFile(fd: number): boolean {
   }
 }
 
-export function readText(path: string): string {
+/** A file, or standard input if its name is `-`. @throws InputError */
+export async function readText(path: string): Promise<string> {
   try {
-    const text = path === '-' ? readStandardInput() : readFileSync(path, 'utf8');
+    const file = path === '-' ? await consumers.text(process.stdin) : await readFile(path, 'utf8');
     // Some editors begin UTF-8 with it, and it is not JSON.
-    return text.replace(/^\uFEFF/, '');
+    return file.replace(/^\uFEFF/, '');
   } catch (cause) {
     throw new InputError(`${path}: ${(cause as Error).message}`, { cause });
-  }
-}
-
-const CHUNK = 65_536;
-const POLL_MS = 10;
-
-/** Reading a pipe says EAGAIN if any module imported node:process: `process.stdin` is not blocking. */
-function readStandardInput(): string {
-  const chunks: Buffer[] = [];
-  const pause = new Int32Array(new SharedArrayBuffer(4));
-  for (;;) {
-    try {
-      const chunk = Buffer.alloc(CHUNK);
-      const bytes = readSync(0, chunk);
-      if (bytes === 0) return Buffer.concat(chunks).toString('utf8');
-      chunks.push(chunk.subarray(0, bytes));
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'EAGAIN') throw error;
-      Atomics.wait(pause, 0, 0, POLL_MS);
-    }
   }
 }
 
@@ -258,11 +241,11 @@ export function parseObject(text: string): Record<string, unknown> | undefined {
 }
 
 /** One group, an array, or the list that the service answers; `-` is standard input. @throws InputError */
-export function readGroupFile(path: string, read: Console['read']) {
-  const text = read(path);
+export async function readGroupFile(path: string, read: Console['read']) {
+  const json = await read(path);
   let file: unknown;
   try {
-    file = JSON.parse(text);
+    file = JSON.parse(json);
   } catch (cause) {
     // The parser quotes the text around the mistake, and a row holds a key.
     const why = (cause as Error).message.replace(/, (?:\.{3})?".* is not valid JSON$/s, '');
@@ -278,11 +261,10 @@ const DRAW_MS = 100;
 
 export type ProgressBar = ReturnType<typeof progressBar>;
 
-/** On stderr: redrawn on a terminal, a line every fifth elsewhere. `now`: ms. */
+/** On stderr, if that is a terminal. `now`: ms. */
 export function progressBar(console: Pick<Console, 'err' | 'errColumns'>, now = () => performance.now()) {
   const startedAt = now();
   let drawnAt = -Infinity;
-  let fifths = 0;
 
   /** Empty until it can be judged. */
   function left(at: number, share: number): string {
@@ -295,21 +277,15 @@ export function progressBar(console: Pick<Console, 'err' | 'errColumns'>, now = 
     /** `share`: 0 to 1; `done` and `note` are words about it. */
     update(share: number, done: string, note = ''): void {
       const at = now();
-      const percent = `${String(Math.floor(share * 100)).padStart(3)}%`;
-      const rest = [done, note].filter(Boolean).join(', ');
       const { errColumns: columns } = console;
-      if (columns === undefined) {
-        if (Math.floor(share * 5) <= fifths) return;
-        fifths = Math.floor(share * 5);
-        console.err(`${percent}  ${rest}\n`);
-      } else if (at - drawnAt >= DRAW_MS || share === 1) {
-        drawnAt = at;
-        const full = Math.round(share * CELLS);
-        const bar = '█'.repeat(full) + '░'.repeat(CELLS - full);
-        const line = `${bar} ${percent}${left(at, share)}  ${rest}`;
-        // A longer line would wrap, and stay.
-        console.err(`\r\u001B[K${line.slice(0, Math.max(0, columns - 1))}`);
-      }
+      if (columns === undefined || (at - drawnAt < DRAW_MS && share !== 1)) return;
+      drawnAt = at;
+      const percent = `${String(Math.floor(share * 100)).padStart(3)}%`;
+      const full = Math.round(share * CELLS);
+      const bar = '█'.repeat(full) + '░'.repeat(CELLS - full);
+      const line = `${bar} ${percent}${left(at, share)}  ${[done, note].filter(Boolean).join(', ')}`;
+      // A longer line would wrap, and stay.
+      console.err(`\r\u001B[K${line.slice(0, Math.max(0, columns - 1))}`);
     },
     end(): void {
       if (console.errColumns !== undefined) console.err('\r\u001B[K');

@@ -25,9 +25,12 @@ import {
   type ObservedAnswer,
   type Traits,
 } from '../doctor/learn.ts';
-import { learnList, NOTHING_KNOWN as NO_DEPLOYMENTS } from '../heartbeat/discovery/wanted.ts';
-import { resolve } from '../heartbeat/discovery/wanted.ts';
-import { Selection } from '../heartbeat/discovery/wanted.ts';
+import {
+  learnList,
+  NOTHING_KNOWN as NO_DEPLOYMENTS,
+  resolve,
+  Selection,
+} from '../heartbeat/discovery/wanted.ts';
 import { timingFor } from '../heartbeat/engine/formulas.ts';
 import { PROBE_TAIL } from '../logs/follower/pace.ts';
 import { afterList, followedLogs, NOTHING_KNOWN as NO_LOGS } from '../logs/lookup/log-lookup.ts';

@@ -201,7 +201,7 @@ async function login(flags: LoginFlags, console: Console, signal: AbortSignal): 
   const { environment = process.env } = console;
   const logins = new Logins(environment);
   const path = logins.pathOf(profile);
-  const apiKey = console.ask ? await console.ask('API key: ', signal) : console.read('-').trim();
+  const apiKey = console.ask ? await console.ask('API key: ', signal) : (await console.read('-')).trim();
   if (apiKey === '') throw new InputError('no key was given: type it, or send it to standard input');
   const { connection, problems } = loadLogin({ ...flags, apiKey }, environment);
   for (const problem of problems) printError(console, describeProblem(problem));

@@ -41,7 +41,7 @@ export interface DaemonOptions {
   readonly onEnd: (withinMs: number) => void;
 }
 
-export interface LoggerHooks {
+interface LoggerHooks {
   readonly redaction: Redaction;
   readonly onMessage: (level: LogLevel) => void;
 }

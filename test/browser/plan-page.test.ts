@@ -31,7 +31,7 @@ describeWithBrowser('the page of a plan in a real browser', (browser) => {
       const asked: string[] = [];
       page.on('request', (request) => asked.push(request.url()));
       await page.goto(`file://${file}`);
-      const plots = page.getByRole('img');
+      const plots = page.getByRole('slider');
       expect(await plots.count()).toBe(4);
       for (const plot of await plots.all()) {
         const canvas = plot.locator('canvas');
@@ -47,13 +47,15 @@ describeWithBrowser('the page of a plan in a real browser', (browser) => {
         });
         expect(colours).toBeGreaterThan(10);
       }
-      // Under the pointer the legend says what the lines say.
-      const legend = page.locator('[data-plot=cost] .u-legend');
-      expect(await legend.innerText()).not.toMatch(/\d/);
-      await page.locator('[data-plot=cost] .u-over').hover();
-      expect(await legend.innerText()).toMatch(/\d/);
+      // The keys choose a moment, and the legend has its values.
+      const cost = page.getByRole('slider', { name: 'Cost since the start: time' });
+      await cost.focus();
+      const last = await cost.getAttribute('aria-valuetext');
+      await page.keyboard.press('Home');
+      expect(await cost.getAttribute('aria-valuetext')).not.toBe(last);
+      expect(await page.locator('figure', { has: cost }).locator('.legend').innerText()).toMatch(/\d/);
       const text = await page.locator('body').innerText();
-      for (const part of ['queue time, p99', '--load-window', 'What it leaves out'])
+      for (const part of ['queue time, p99', '--load-window', 'Not in the model'])
         expect(text).toContain(part);
       if (kind === 3) expect(text).toContain(HOSTILE);
       if (kind === 'search') expect(text).toContain('p99 at most 30 s');

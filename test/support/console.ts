@@ -17,7 +17,7 @@ export interface Around {
   readonly columns?: number;
   readonly ask?: (question: string) => string | Promise<string>;
   readonly stdin?: string;
-  readonly read?: (path: string) => string;
+  readonly read?: (path: string) => string | Promise<string>;
   readonly signal?: AbortSignal;
 }
 
@@ -72,7 +72,7 @@ export function startInProcess(words: readonly string[], around: Around = {}): R
     },
     taken: () => Promise.resolve(),
     ask: ask && (async (question) => ask(question)),
-    read,
+    read: async (path) => read(path),
     interruptible: (work) => untilInterrupted(signal ?? ending.signal, work),
     exit: (exitCode) => (code = exitCode),
   };

@@ -1,4 +1,4 @@
-/** What a reader of a page sees, without a browser: the text of its body, a line for each piece; and its plots. */
+/** What a reader of a page sees, without a browser: the text of its body, a line for each piece. */
 
 const NAMED: Readonly<Record<string, string>> = {
   '&#38;': '&',
@@ -25,15 +25,4 @@ export function dataOf(page: string): unknown {
   return JSON.parse(
     /<script type="application\/json" id="plan-data">([^<]*)</.exec(page)?.[1] ?? '',
   ) as unknown;
-}
-
-/** The names of its plots, with what stands above each. */
-export function plotsOf(page: string): string[] {
-  return Array.from(
-    page.matchAll(
-      /<figcaption>([^<]*)<\/figcaption>\s*<div\s+class="plot"\s+data-plot="([\w-]+)"\s+role="img"\s+aria-label="([^"]*)"/g,
-    ),
-    ([, caption, name, label]) =>
-      label === `${caption}; the figures are in the table below` ? `${name}: ${caption}` : '',
-  );
 }

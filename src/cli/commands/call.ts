@@ -52,7 +52,7 @@ export function callCommand(console: Console): Command {
     .action(async (operation: string, text: string, options: PerformOptions) => {
       const { perform } = await import('../operations/perform.ts');
       const id = OPERATION_IDS.find((known) => known === operation);
-      const input = parseObject(text === '-' ? console.read('-') : text);
+      const input = parseObject(text === '-' ? await console.read('-') : text);
       if (!id) printError(console, unknownOperation(operation));
       // It may have secrets in it.
       if (!input) printError(console, 'error: the second argument is not a JSON object');

@@ -88,7 +88,7 @@ export function fleetCommand(console: Console): Command {
       'after',
       '\nAt a terminal, redraws a table in place; elsewhere prints a line for each sample.' +
         '\nLOAD / READY: the current load, and the capacity of the ready workers, in units of work a second.' +
-        '\nA question mark means unknown.' +
+        '\n— means unknown.' +
         `\n${examples('fleet', 'fleet chat --once', 'fleet --json --every 10s')}\n\n${exitCodesText()}`,
     )
     .action(async (endpoint: string | undefined, flags: FleetFlags & DaemonFlags) => {

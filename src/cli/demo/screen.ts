@@ -2,10 +2,10 @@
 import { styleText } from 'node:util';
 import type { LogRecord } from '../../logs/record.ts';
 import { printLine, type Console } from '../console.ts';
-import { clip, counted, displayed, money, number, percent } from '../text.ts';
+import { clip, displayed } from '../text.ts';
 import { describeGap } from '../logs/print.ts';
 import type { DeploymentStatus, EndpointStatus, Status } from '../../daemon/status/schema.ts';
-import { countsInWords, spendPerHour, workInWords } from '../fleet/words.ts';
+import { endpointInWords } from '../fleet/words.ts';
 import type { DeploymentView } from '../../emulator/index.ts';
 
 type Tone = 'plain' | 'good' | 'warn' | 'bad' | 'quiet';
@@ -74,7 +74,7 @@ export function createWatcher(
     }
   }
 
-  function lookAtEndpoint(endpoint: EndpointStatus): void {
+  function lookAtEndpoint(endpoint: EndpointStatus, now: number): void {
     const { endpoint_group: name, last_sample_at: at, load, capacity_hot: ready } = endpoint;
     const subject = `endpoint ${name}`;
     for (const [trouble, has] of Object.entries(endpoint.troubles))
@@ -82,14 +82,14 @@ export function createWatcher(
     if (at === null || ready === null) return;
     once(`${name} ${at}`, () => {
       const isOver = load !== null && load > ready;
-      screen.event(subject, endpointText(endpoint, ready), isOver ? 'warn' : 'plain');
+      screen.event(subject, endpointInWords(endpoint, now), isOver ? 'warn' : 'plain');
     });
   }
 
   return {
     look(status: Status): void {
       for (const deployment of status.deployments) lookAtDeployment(deployment, status.now);
-      for (const endpoint of status.fleet.endpoints) lookAtEndpoint(endpoint);
+      for (const endpoint of status.fleet.endpoints) lookAtEndpoint(endpoint, status.now);
       for (const { machine_id, category, starts_at } of status.maintenance_windows) {
         once(`machine ${machine_id} ${starts_at}`, () => {
           const hours = ((starts_at - status.now) / 3600).toFixed(1);
@@ -100,20 +100,6 @@ export function createWatcher(
     /** Also to deployments that the status no longer has. */
     heartbeats: () => sum(Array.from(deployments.values(), ({ heartbeats }) => heartbeats)),
   };
-}
-
-function endpointText(endpoint: EndpointStatus, ready: number): string {
-  const { workers, spend_today: today, load, load_in_flight: inFlight, requests_working: at } = endpoint;
-  const spend = spendPerHour(endpoint);
-  const use = load !== null && ready > 0 ? ` (${percent(load / ready)})` : '';
-  const words = [
-    load === null ? '' : `load ${number(load)} of ${number(ready)} units/s${use}`,
-    inFlight !== null && ready > 0 ? `load in flight ${workInWords(inFlight, ready)}` : '',
-    load === null && at !== null ? `${counted(at, 'request')} at work` : '',
-    countsInWords(workers ?? {}),
-    spend === null ? '' : `${money(spend)} an hour${today ? `, ${money(today.amount)} today` : ''}`,
-  ];
-  return words.filter((word) => word !== '').join(', ');
 }
 
 const TONES: Readonly<Record<string, Tone>> = { healthy: 'good', lapsed: 'bad', gone: 'bad', urgent: 'bad' };

@@ -5,17 +5,9 @@ import type { EndpointStatus, Status } from '../../daemon/status/schema.ts';
 import { printError, printJson, printLine, type Console, InputError } from '../console.ts';
 import { clip, table, legibleLine, money, percent } from '../text.ts';
 import { DaemonAway, fetchStatus, fleetSchema, type DaemonAddress } from './daemon.ts';
-import {
-  endpointInWords,
-  fleetNotes,
-  noEndpoints,
-  age,
-  notesOf,
-  numberOr,
-  countsInWords,
-  spendPerHour,
-  workInWords,
-} from './words.ts';
+import { endpointInWords } from './words.ts';
+import { fleetTroubles, noEndpoints, spendPerHour } from '../../daemon/status/page/status-summary.js';
+import { counted, seconds, short } from '../../daemon/status/page/status-words.js';
 
 export interface FleetFlags {
   readonly json?: boolean;
@@ -69,8 +61,7 @@ export function chosenEndpoints(status: FleetPoll, wanted: string | undefined): 
   );
   if (found) return [found];
   const names = endpoints.map(({ endpoint_group: name }) => legibleLine(name)).join(', ');
-  const why = names === '' ? `: ${noEndpoints(status)}` : `; there is: ${names}`;
-  throw new InputError(`no endpoint ${wanted}${why}`);
+  throw new InputError(`no endpoint ${wanted}; ${names === '' ? noEndpoints(status) : `there is: ${names}`}`);
 }
 
 function samplePrinter(console: Console, json: boolean): Print {
@@ -87,14 +78,16 @@ function samplePrinter(console: Console, json: boolean): Print {
         return isNew;
       },
     );
-    const notes = (fleet.endpoints.length === 0 ? [noEndpoints(poll)] : fleetNotes(fleet)).join('; ');
-    const [isFirst, hasNotes] = [said === undefined, notes !== '' && notes !== said];
-    said = notes;
+    const notes = notesOf(poll).join('; ');
+    // Ages in them change with each poll.
+    const kind = notes.replaceAll(/[\d.]+/g, '');
+    const [isFirst, hasNotes] = [said === undefined, notes !== '' && kind !== said];
+    said = kind;
     if (json) {
       if (fresh.length > 0 || isFirst) printJson(console, { now, ...fleet });
       return;
     }
-    const lines = fresh.map((one) => `${one.endpoint_group}: ${endpointInWords(one, fleet, now)}`);
+    const lines = fresh.map((one) => `${one.endpoint_group}: ${endpointInWords(one, now)}`);
     for (const line of hasNotes ? [...lines, notes] : lines)
       printLine(console, legibleLine(`${new Date(now * 1000).toISOString()} ${line}`));
   };
@@ -103,7 +96,7 @@ function samplePrinter(console: Console, json: boolean): Print {
 function tablePrinter(console: Console, once: boolean, screen: ReturnType<typeof createLiveScreen>): Print {
   return (poll, trouble) => {
     const { columns = 80, rows = 24 } = console;
-    const top = poll.fleet.endpoints.length === 0 ? [noEndpoints(poll)] : fleetTable(poll, columns);
+    const top = poll.fleet.endpoints.length === 0 ? notesOf(poll) : fleetTable(poll, columns);
     const below = trouble === undefined ? [] : ['', clip(legibleLine(trouble), columns)];
     const lines = [...top, ...below];
     console.out(once ? lines.map((line) => `${line}\n`).join('') : screen.frame(lines, { columns, rows }));
@@ -113,13 +106,15 @@ function tablePrinter(console: Console, once: boolean, screen: ReturnType<typeof
 /** What matters most first: if there is no room, the last ones go. */
 const HEADS = ['endpoint', 'load / ready', 'use', 'spend/h', 'workers', 'state', 'reqs', 'seen'];
 
-export function fleetTable({ fleet, now }: FleetPoll, columns: number): string[] {
-  const rows = fleet.endpoints.map((endpoint) => cellsOf(endpoint, now).map(legibleLine));
-  const notes = fleet.endpoints.flatMap((endpoint) =>
-    notesOf(endpoint, fleet, now).map((note) => `${endpoint.endpoint_group}: ${note}`),
-  );
-  const below = [...notes, ...fleetNotes(fleet)].map(legibleLine);
+export function fleetTable(poll: FleetPoll, columns: number): string[] {
+  const rows = poll.fleet.endpoints.map((endpoint) => cellsOf(endpoint, poll.now).map(legibleLine));
+  const below = notesOf(poll).map(legibleLine);
   return [...table(HEADS, rows, { columns }), ...below].map((line) => clip(line, columns));
+}
+
+function notesOf(poll: FleetPoll): readonly string[] {
+  if (poll.fleet.endpoints.length === 0) return [`Endpoints: ${noEndpoints(poll)}`];
+  return fleetTroubles(poll, poll.now).map(([, text]) => text);
 }
 
 function cellsOf(endpoint: EndpointStatus, now: number): string[] {
@@ -127,18 +122,18 @@ function cellsOf(endpoint: EndpointStatus, now: number): string[] {
   const spend = spendPerHour(endpoint);
   return [
     endpoint.endpoint_group,
-    inFlight === null ? `${numberOr(load)} / ${numberOr(ready)}` : `${numberOr(inFlight)} in flight`,
-    inFlight === null || !ready ? useOf(load ?? inFlight, ready) : workInWords(inFlight, ready),
-    spend === null ? '?' : money(spend),
-    workers === null ? '?' : countsInWords(workers) || 'none',
-    endpoint.state ?? '?',
-    numberOr(endpoint.requests_working),
-    at === null ? 'never' : age(now - at),
+    inFlight === null ? `${short(load)} / ${short(ready)}` : `${short(inFlight)} in flight`,
+    inFlight === null || !ready ? useOf(load ?? inFlight, ready) : seconds(inFlight / ready),
+    spend === null ? '—' : money(spend),
+    workers === null ? '—' : counted(workers) || 'none',
+    endpoint.state ?? '—',
+    short(endpoint.requests_working),
+    at === null ? 'never' : seconds(Math.max(0, now - at)),
   ];
 }
 
 function useOf(load: number | null, ready: number | null): string {
-  if (load === null || ready === null) return '?';
+  if (load === null || ready === null) return '—';
   if (ready === 0) return load > 0 ? 'none ready' : 'no load';
   return percent(load / ready);
 }

@@ -56,7 +56,7 @@ function operationCommand(id: OperationId, name: string, console: Console): Comm
     const options = command.opts<CommandOptions>();
     const query =
       hasQuery && typeof args[subjects.length] === 'string' ? String(args[subjects.length]) : undefined;
-    const given = readFields(command, flags, { base: options.input, subjects: texts, query }, console);
+    const given = await readFields(command, flags, { base: options.input, subjects: texts, query }, console);
     if (!given) return console.exit(EXIT.usage);
     const input: Input = id === 'offers.search' ? { ...ONLY_FREE, ...given } : given;
     const { perform } = await import('./perform.ts');
@@ -112,7 +112,7 @@ function deployCommand(console: Console): Command {
   addFlags(command, flags);
   addSharedOptions(command, ID, `pilotlight deployment deploy code.tar.gz --name circle --image team/app`);
   return command.action(async (path: string, options: CommandOptions) => {
-    const input = readFields(command, flags, { base: options.input }, console);
+    const input = await readFields(command, flags, { base: options.input }, console);
     if (!input) return console.exit(EXIT.usage);
     console.exit(await deploy(path, input, options, console));
   });
@@ -200,18 +200,18 @@ interface GivenElsewhere {
 }
 
 /** Undefined: its problems have been printed. */
-export function readFields(
+export async function readFields(
   command: Command,
   flags: readonly Flag[],
   { base, subjects = [], query }: GivenElsewhere,
   console: Console,
-): Input | undefined {
+): Promise<Input | undefined> {
   const given = givenTexts(command, flags);
   for (const [name, text] of subjects) {
     if (given.has(name)) return command.error(`error: ${name} is given twice: as ${text} and as --${name}`);
     given.set(name, [text]);
   }
-  const { input, problems, notes } = readInput(flags, { flags: given, query }, readBase(base, console));
+  const { input, problems, notes } = readInput(flags, { flags: given, query }, await readBase(base, console));
   for (const note of notes) printError(console, `warning: ${note}`);
   for (const problem of problems) printError(console, `error: ${problem}`);
   return problems.length > 0 ? undefined : input;
@@ -267,10 +267,10 @@ function addSharedOptions(command: Command, id: OperationId, example?: string): 
     .addHelpText('after', () => helpAfter(id, example));
 }
 
-function readBase(text: string | undefined, console: Console): Input {
+async function readBase(text: string | undefined, console: Console): Promise<Input> {
   if (text === undefined) return {};
   const path = text === '-' ? '-' : text.startsWith('@') ? text.slice(1) : undefined;
-  const base = parseObject(path === undefined ? text : console.read(path));
+  const base = parseObject(path === undefined ? text : await console.read(path));
   if (!base) throw new InputError('--input takes one JSON object, a file as @FILE, or - for standard input');
   return base;
 }

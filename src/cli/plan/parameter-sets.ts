@@ -29,14 +29,14 @@ export interface ParameterSet {
 type Around = Pick<Console, 'environment' | 'read'>;
 
 /** At least one. @throws InputError with the problems of all of them */
-export function parameterSets(
+export async function parameterSets(
   flags: PlanFlags,
   settings: PlanSettings,
   around: Around,
   today?: EndpointToday,
-): readonly ParameterSet[] {
+): Promise<readonly ParameterSet[]> {
   const facts = factsOf(settings);
-  const sets = sources(flags, around, today).map(({ label, group }) => {
+  const sets = (await sources(flags, around, today)).map(({ label, group }) => {
     const { parameters, findings } = checkEndpointGroup(withParams(group, flags.param), facts);
     return { label, parameters, findings };
   });
@@ -78,20 +78,22 @@ export function factsOf({ performance, coldStartSeconds }: PlanSettings): Worker
 
 type Source = Pick<ParameterSet, 'label'> & { readonly group: unknown };
 
-function sources(
+async function sources(
   { compare, params, group }: PlanFlags,
   { environment, read }: Around,
   today: EndpointToday | undefined,
-): readonly Source[] {
+): Promise<readonly Source[]> {
   if (compare) {
-    const files = compare.flatMap((path): readonly Source[] => {
-      const { groups, isArray } = readGroupFile(path, read);
-      return isArray ? labelled(groups) : [{ label: shortName(path), group: groups[0] }];
-    });
+    const files: Source[] = [];
+    for (const path of compare) {
+      const { groups, isArray } = await readGroupFile(path, read);
+      files.push(...(isArray ? labelled(groups) : [{ label: shortName(path), group: groups[0] }]));
+    }
     return today ? [today, ...files] : files;
   }
   if (today) return [today];
-  if (params !== undefined) return [chosen(readGroupFile(params, read).groups, group, shortName(params))];
+  if (params !== undefined)
+    return [chosen((await readGroupFile(params, read)).groups, group, shortName(params))];
   const { groups, problems } = loadEndpointGroups(environment);
   const problem = problems[0];
   if (problem) throw new InputError(describeProblem(problem).replace(/^error: /, ''));

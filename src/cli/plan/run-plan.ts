@@ -54,7 +54,7 @@ export async function runPlan(flags: PlanFlags, around: Around): Promise<PlanRep
     const measured = today?.settings ?? {};
     const settings = planSettings({ ...measured, ...given });
     if (flags.p99 !== undefined && !flags.search) throw new InputError('--p99 belongs to --search');
-    const sets = parameterSets(flags, settings, around, today);
+    const sets = await parameterSets(flags, settings, around, today);
     const load = await loadSource(flags, settings.seed);
     const isChance = flags.load !== undefined && flags.load !== 'constant';
     const seeds = isChance ? (flags.seeds ?? SEEDS) : 1;

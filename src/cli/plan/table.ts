@@ -1,4 +1,4 @@
-/** A plan as rows and sentences, for the terminal and the page. */
+/** A plan as rows and sentences. */
 import { ENDPOINT_GROUP_PARAMETERS } from '../../contract/operations/serverless/endpoint-groups.ts';
 import { DEFAULT_FILLED_IN } from '../../scaling/rules/check.ts';
 import type { CostAndWait, Estimate, Sensitivity } from '../../scaling/planner/plan.ts';
@@ -8,16 +8,16 @@ import { SETTING_OPTIONS } from '../../scaling/planner/settings.ts';
 import { money, number, percent, seconds, legible, aligned } from '../text.ts';
 import type { LabelledPlan, PlanReport } from './run-plan.ts';
 
-export type Row = readonly [name: string, value: (plan: LabelledPlan) => string];
+type Row = readonly [name: string, value: (plan: LabelledPlan) => string];
 
-export function cellsOf(rows: readonly (Row | undefined)[], plans: readonly LabelledPlan[]): string[][] {
+function cellsOf(rows: readonly (Row | undefined)[], plans: readonly LabelledPlan[]): string[][] {
   const head = plans.length > 1 ? [['', ...plans.map(({ label }) => label)]] : [];
   return [...head, ...rows.map((row) => (row ? [row[0], ...plans.map(row[1])] : []))];
 }
 
 const waited = (share: number, limit: number) => `${percent(share)} (${seconds(limit)})`;
 
-export const RESULT_ROWS: readonly Row[] = [
+const RESULT_ROWS: readonly Row[] = [
   ['queue time, mean', ({ queueTime }) => seconds(queueTime.mean)],
   ['queue time, p50', ({ queueTime }) => seconds(queueTime.p50)],
   ['queue time, p95', ({ queueTime }) => seconds(queueTime.p95)],
@@ -50,7 +50,7 @@ export const RESULT_ROWS: readonly Row[] = [
 ];
 
 /** The intervals of the two figures that matter most. */
-export function estimateRows([first]: readonly LabelledPlan[]): readonly Row[] {
+function estimateRows([first]: readonly LabelledPlan[]): readonly Row[] {
   const seeds = first?.estimates?.seeds;
   if (seeds === undefined) return [];
   const between = (format: (value: number) => string, estimate?: Estimate) =>
@@ -62,7 +62,7 @@ export function estimateRows([first]: readonly LabelledPlan[]): readonly Row[] {
 }
 
 /** Of several plans only those that differ. */
-export function parameterRows(plans: readonly LabelledPlan[]): readonly Row[] {
+function parameterRows(plans: readonly LabelledPlan[]): readonly Row[] {
   const shown = ENDPOINT_GROUP_PARAMETERS.filter((name) => {
     // The label tells several plans apart.
     if (plans.length > 1 && name === 'endpoint_name') return false;
@@ -86,7 +86,7 @@ export function loadSentence({ load, plans }: PlanReport): string {
 }
 
 /** Defaults that were filled in are in the table anyway. */
-export function adviceLines(plans: readonly LabelledPlan[]): readonly string[] {
+function adviceLines(plans: readonly LabelledPlan[]): readonly string[] {
   return plans.flatMap(({ label, findings }) =>
     findings
       .filter(({ rule }) => rule !== DEFAULT_FILLED_IN)
@@ -95,11 +95,11 @@ export function adviceLines(plans: readonly LabelledPlan[]): readonly string[] {
   );
 }
 
-export function searchCounts({ tried, givenUp, frontier }: SearchResult): string {
+function searchCounts({ tried, givenUp, frontier }: SearchResult): string {
   return `${tried.length + givenUp} sets tried, ${tried.length} of them completely; ${frontier.length} that no other beats in both cost and p99`;
 }
 
-export function searchRows({ frontier }: SearchResult): readonly (readonly string[])[] {
+function searchRows({ frontier }: SearchResult): readonly (readonly string[])[] {
   const rows = spreadOver(frontier, 12).map((one) =>
     [money(one.cost), seconds(one.p99Seconds)].concat(SEARCH_AXES.map((axis) => String(one[axis]))),
   );

@@ -129,7 +129,7 @@ export const billJsonSchema = publishedSchema(
   billSchema,
 );
 
-export interface BillFacts {
+interface BillFacts {
   readonly spends: readonly EndpointSpend[];
   readonly now: Date;
   /** Days back; today is not one of them. */

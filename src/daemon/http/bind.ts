@@ -1,5 +1,5 @@
 /** Binds a server: to a TCP port, or to a socket file for this user only. */
-import { chmodSync, lstatSync, statSync, unlinkSync } from 'node:fs';
+import { chmodSync, lstatSync, rmSync, statSync } from 'node:fs';
 import { once } from 'node:events';
 import { connect, type AddressInfo, type Server } from 'node:net';
 import { dirname } from 'node:path';
@@ -63,13 +63,8 @@ async function removeStale(path: string): Promise<void> {
   if (!found.isSocket()) throw new SocketFileError(`${path}: a file that is no socket is there, and stays`);
   if (found.uid !== process.getuid?.())
     throw new SocketFileError(`${path}: a socket of another user (uid ${found.uid}) is there, and stays`);
-  // Another process may create its socket between the check and the removal.
-  const isInUse = await answers(path);
-  const now = lstatSync(path, { throwIfNoEntry: false });
-  if (now === undefined) return;
-  const isSame = now.ino === found.ino && now.dev === found.dev;
-  if (isInUse || !isSame) throw new SocketFileError(`${path}: another process listens there`);
-  unlinkSync(path);
+  if (await answers(path)) throw new SocketFileError(`${path}: another process listens there`);
+  rmSync(path, { force: true });
 }
 
 /** Only a refusal means that no process listens: a busy one has no room for a connection. */

@@ -16,7 +16,7 @@ import { billRoutes } from './bill.ts';
 import { fleetRoutes } from './fleet.ts';
 import { json, plain, schemaRoute, type Reply, type Route, type Routes } from './reply.ts';
 
-export interface PublicRouteSources {
+interface PublicRouteSources {
   readonly status: () => Status;
   readonly fleet: Fleet;
   readonly lifecycle: Pick<Lifecycle, 'state'>;
@@ -106,7 +106,7 @@ function sha256(text: string): Buffer {
   return createHash('sha256').update(text).digest();
 }
 
-export interface AdminRouteSources {
+interface AdminRouteSources {
   readonly reloading: Pick<Reloading, 'reload'>;
   readonly heart: Pick<Link<DaemonMessage, HeartMessage>, 'send'>;
   readonly logger: Logger;

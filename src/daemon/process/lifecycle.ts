@@ -1,8 +1,9 @@
 import type { Logger } from 'pino';
+import { systemClock, within } from '../../time/clock.ts';
 
 /** `starting`: listeners are not bound yet. `draining`: stopping, and not ready. */
 export const LIFECYCLE_STATES = ['starting', 'running', 'draining', 'stopped'] as const;
-export type LifecycleState = (typeof LIFECYCLE_STATES)[number];
+type LifecycleState = (typeof LIFECYCLE_STATES)[number];
 
 export class Lifecycle {
   readonly #cleanUps: CleanUp[] = [];
@@ -42,7 +43,8 @@ export class Lifecycle {
     let failure: Error | undefined;
     for (const { name, run } of this.#cleanUps) {
       try {
-        await within(Math.max(0, Math.floor(deadline - performance.now())), name, run);
+        const leftMs = Math.max(0, Math.floor(deadline - performance.now()));
+        await within(systemClock, leftMs, NEVER, async () => run(leftMs));
       } catch (cause) {
         failure ??= new Error(`shutdown step "${name}" failed`, { cause });
       }
@@ -53,18 +55,10 @@ export class Lifecycle {
   }
 }
 
+const NEVER = new AbortController().signal;
+
 interface CleanUp {
   readonly name: string;
   /** `remainingMs`: for all clean-ups together. */
   readonly run: (remainingMs: number) => PromiseLike<void> | void;
-}
-
-function within(limitMs: number, name: string, run: CleanUp['run']): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => reject(new Error(`${name} did not end in time`)), limitMs);
-    Promise.resolve()
-      .then(() => run(limitMs))
-      .then(resolve, reject)
-      .finally(() => clearTimeout(timer));
-  });
 }

@@ -42,7 +42,7 @@ export interface RedisState {
   readonly run: string;
 }
 
-export interface LeaseOptions {
+interface LeaseOptions {
   readonly redis: Redis;
   /** The index has the last token and the version of the values. */
   readonly keys: { readonly lease: string; readonly index: string };

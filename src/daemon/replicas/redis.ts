@@ -2,7 +2,9 @@
 import type { Logger } from 'pino';
 import { PilotlightError } from '../../contract/pilotlight-error.ts';
 import { troubleLevel } from '../../time/backoff.ts';
+import { NoAnswer, systemClock, within } from '../../time/clock.ts';
 
+const NEVER = new AbortController().signal;
 const TIMEOUT_MS = 2_000;
 const CONNECT_TIMEOUT_MS = 2_000;
 const LONGEST_WAIT_MS = 2_000;
@@ -77,21 +79,16 @@ export async function connectRedis(
 
   async function ask(args: readonly (string | Buffer)[], typeMapping = {}): Promise<unknown> {
     const asked = client;
-    let timer: NodeJS.Timeout | undefined;
-    const overdue = new Promise<never>((_, reject) => {
-      timer = setTimeout(() => reject(new RedisError('redis_silent')), TIMEOUT_MS);
-    });
     try {
-      return await Promise.race([asked.sendCommand(args, { typeMapping }), overdue]);
+      return await within(systemClock, TIMEOUT_MS, NEVER, () => asked.sendCommand(args, { typeMapping }));
     } catch (error) {
       if (!asked.isReady) throw new RedisError('redis_away', error);
+      if (error instanceof NoAnswer) throw new RedisError('redis_silent');
       if (asked === client && error instanceof redis.ErrorReply && NOT_PRIMARY.test(error.message)) {
         client = open();
         asked.destroy();
       }
       throw error;
-    } finally {
-      clearTimeout(timer);
     }
   }
 

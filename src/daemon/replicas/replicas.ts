@@ -14,7 +14,7 @@ import { startLease } from './lease.ts';
 import { connectRedis, RedisTrouble, type RedisError } from './redis.ts';
 import { SharedProgress, type SharedKeys } from './shared-progress.ts';
 
-export interface ReplicasOptions {
+interface ReplicasOptions {
   readonly redisUrl: string;
   readonly id: string;
   readonly settings: Settings;

@@ -41,7 +41,7 @@ export interface SharedKeys {
   readonly logs: string;
 }
 
-export interface SharedProgressOptions {
+interface SharedProgressOptions {
   readonly redis: Redis;
   readonly keys: SharedKeys;
   readonly spool: Pick<Spool, 'progress' | 'forget' | 'append' | 'waiting'>;

@@ -46,7 +46,7 @@ export class ClockSkew {
   }
 }
 
-export interface DaemonClientOptions {
+interface DaemonClientOptions {
   readonly settings: Pick<Settings, 'baseUrl' | 'serverlessUrl'>;
   readonly apiKey: ApiKey;
   readonly metrics: Pick<Metrics, 'client'>;

@@ -15,7 +15,7 @@ export interface ReloadResult {
   readonly isUnanswered?: boolean;
 }
 
-export interface HeartbeatsOptions {
+interface HeartbeatsOptions {
   readonly heart: Link<DaemonMessage, HeartMessage>;
   readonly metrics: Pick<Metrics, 'client' | 'schedulingLag' | 'logMessages'>;
   readonly clockSkew: ClockSkew;

@@ -23,7 +23,7 @@ type LogSettings = SinkSettings &
 
 const LIST_TURN = { everyMs: 60_000, need: 'log' } as const;
 
-export interface LogFollowingOptions {
+interface LogFollowingOptions {
   readonly client: Pick<DaemonClient, 'workergroups' | 'endpointGroups'>;
   readonly settings: LogSettings;
   readonly logger: Logger;
@@ -172,7 +172,7 @@ function noneYet(): Counts {
   return { delivered_lines: 0, dropped_lines: dropped, last_error: null };
 }
 
-export type SinkSettings = Pick<
+type SinkSettings = Pick<
   Settings,
   'logSinks' | 'logAnsi' | 'logFile' | 'logFileMaxBytes' | 'logFileMaxFiles' | 'otlpEndpoint' | 'otlpHeaders'
 >;

@@ -10,7 +10,7 @@ import { startWatches } from './watches.ts';
 import type { Status } from '../status/schema.ts';
 import { joinReplicas } from '../replicas/replicas.ts';
 
-export interface SharedWorkOptions extends Pick<FleetOptions, 'logger' | 'onEvent' | 'onTraits' | 'clock'> {
+interface SharedWorkOptions extends Pick<FleetOptions, 'logger' | 'onEvent' | 'onTraits' | 'clock'> {
   /** Distinct for each replica and each of its lives. */
   readonly id: string;
   readonly client: DaemonClient;

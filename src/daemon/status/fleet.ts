@@ -13,7 +13,7 @@ import { bySeverity, finding } from './watches.ts';
 const NO_WORKERS = Object.fromEntries([...WORKER_STATUSES, 'unknown'].map((status) => [status, 0]));
 const LOAD_MEANINGS = ['in flight', 'rate', 'unknown'] as const;
 /** An older sample says nothing about now, so its series end. */
-export const STALE_AFTER_INTERVALS = 4;
+const STALE_AFTER_INTERVALS = 4;
 
 type Sampled = Readonly<Record<Measure | 'last_sample_at', number | null>>;
 

@@ -13,7 +13,7 @@ import type { SharedWork } from '../services/shared-work.ts';
 import { fleetStatus } from './fleet.ts';
 import type { AppStatus, EndpointLogStatus, Status, WorkerGroupStatus } from './schema.ts';
 
-export interface StatusSources {
+interface StatusSources {
   readonly build: BuildInfo;
   readonly startedAt: number;
   readonly restarts: number;

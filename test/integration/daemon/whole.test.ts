@@ -187,7 +187,7 @@ test('what it follows goes to its standard output, to the last line that was tak
 test('its page has all that it asks for', async () => {
   const { ask, daemon } = await start();
   const page = await ask('/');
-  const files = new Set(['/uPlot.iife.min.js']);
+  const files = new Set(['/uPlot.iife.min.js', '/uPlot.min.css', '/plot.js']);
   for (const [, name = ''] of page.matchAll(/(?:src|href)="([\w./-]+\.(?:js|css|svg))"/g))
     files.add(`/${name}`);
   for (const file of files) {
@@ -201,7 +201,7 @@ test('its page has all that it asks for', async () => {
     for (const [, name = ''] of text.matchAll(/(?:from |import\()'(\.[\w./-]+\.js)'/g))
       files.add(new URL(name, new URL(file, daemon.url)).pathname);
   }
-  expect([...files]).toEqual(expect.arrayContaining(['/status.js', '/status-dom.js', '/plot.js']));
+  expect([...files]).toEqual(expect.arrayContaining(['/status.js', '/status-dom.js', '/endpoints.js']));
 });
 
 test('secrets are in nothing that it says or answers', async () => {

@@ -13,10 +13,10 @@ const TYPES: Readonly<Record<string, string>> = {
 const FILES = [
   'status.css',
   'flame.svg',
-  'status-start.js',
   'status.js',
   'status-access.js',
   'status-dom.js',
+  'status-words.js',
   'status-summary.js',
   'status-cards.js',
   'endpoints.js',
@@ -25,11 +25,11 @@ const FILES = [
 const PLOT_FILES = ['uPlot.iife.min.js', 'uPlot.min.css'] as const satisfies readonly PlotFile[];
 
 export function statusPageRoutes(): { readonly page: Reply; readonly files: Routes } {
-  const page = reply('status.html', beside);
+  const page = reply('status.html', pageFile);
   const files = {
     ...Object.fromEntries(
       FILES.map((name) => {
-        const file = reply(name, beside);
+        const file = reply(name, pageFile);
         return [`GET /${name}`, () => file];
       }),
     ),
@@ -42,6 +42,6 @@ function reply<Name extends string>(name: Name, read: (name: Name) => string): R
   return { ...plain(200, read(name)), type: TYPES[name.split('.').at(-1) ?? ''] ?? 'text/plain' };
 }
 
-function beside(name: string): string {
+export function pageFile(name: string): string {
   return readFileSync(new URL(name, import.meta.url), 'utf8');
 }

@@ -1,23 +1,8 @@
 // The cards of endpoints, with the plots of what was recorded. Loaded with the first endpoint.
-import { createPlot } from './plot.js';
+/* global createPlot */
 import { ask } from './status-access.js';
-import {
-  ago,
-  byId,
-  cards,
-  counted,
-  element,
-  errorNote,
-  facts,
-  findingInWords,
-  heading,
-  plainList,
-  plural,
-  printable,
-  quiet,
-  seconds,
-  short,
-} from './status-dom.js';
+import { ago, byId, cards, element, errorNote, facts, plainList, quiet } from './status-dom.js';
+import { counted, findingInWords, plural, printable, seconds, short } from './status-words.js';
 import { driftInWords, endpointTone, isAboveBudget, namedTroubles, spendPerHour } from './status-summary.js';
 
 const REFRESH_MS = 30_000;
@@ -30,10 +15,11 @@ let follow;
 
 export function drawEndpoints(fleet, now) {
   const shown = cards(byId('endpoints'), fleet.endpoints, {
-    key: (endpoint) => endpoint.endpoint_group,
-    label: (endpoint) => printable(`Endpoint ${endpoint.endpoint_group}`),
-    tone: (endpoint) => `endpoint ${endpointTone(endpoint, fleet, now)}`,
-    draw: (endpoint) => [about(endpoint, endpointTone(endpoint, fleet, now))],
+    name: (endpoint) => printable(`Endpoint ${endpoint.endpoint_group}`),
+    tone: (endpoint) =>
+      `endpoint ${endpoint.state === null ? 'waiting' : endpointTone(endpoint, fleet, now)}`,
+    word: ({ state }) => printable(state ?? 'not seen yet'),
+    draw: (endpoint) => [about(endpoint)],
     // Loads and prices may be small, so their text decides whether a card has changed.
     state: (endpoint) => [endpoint, figures(endpoint), endpointTone(endpoint, fleet, now)],
     none: '',
@@ -49,17 +35,12 @@ export function drawEndpoints(fleet, now) {
   follow(fleet);
 }
 
-function about(endpoint, tone) {
+function about(endpoint) {
   const { drift, findings, last_error: error } = endpoint;
   const spoken = findings.filter(({ severity }) => severity !== 'note');
   return element(
     'div',
     { class: 'about' },
-    heading(
-      printable(endpoint.endpoint_group),
-      endpoint.state === null ? 'quiet' : tone,
-      printable(endpoint.state ?? 'not seen yet'),
-    ),
     largest(endpoint),
     facts(...figures(endpoint), ['Seen', ago(endpoint.last_sample_at)]),
     ...errorNote(error),
@@ -98,8 +79,7 @@ function list(title, lines) {
 function drawSpend(fleet) {
   byId('spend-section').hidden = fleet.endpoints.length === 0;
   cards(byId('spend'), fleet.endpoints.length === 0 ? [] : [fleet], {
-    key: () => 'spend',
-    label: () => 'What the endpoints cost',
+    name: () => 'In dollars, by UTC days',
     tone: () => (isAboveBudget(fleet) ? 'warn' : 'good'),
     draw: spendFacts,
     state: (shown) => [ofEndpoints(shown), together(shown), shown.spend_unanswered],
@@ -109,7 +89,6 @@ function drawSpend(fleet) {
 
 function spendFacts(fleet) {
   return [
-    element('p', { class: 'name' }, 'In dollars, by UTC days'),
     facts(...ofEndpoints(fleet)),
     facts(...together(fleet)),
     ...fleet.spend_unanswered.flatMap(({ permission, is_missing: isMissing, error }) =>
@@ -172,7 +151,7 @@ function followHistory(container, range) {
   });
 
   async function load(fleet) {
-    const path = `/api/fleet?from=${range.value}&rows=${ROWS}`;
+    const path = `api/fleet?from=${range.value}&rows=${ROWS}`;
     const response = await ask(path, AbortSignal.timeout(10_000));
     const { from, to, endpoints } = await response.json();
     await plotting();
@@ -206,23 +185,55 @@ function followHistory(container, range) {
 let plots;
 
 function plotting() {
-  plots ??= new Promise((resolve, reject) => {
-    const script = element('script', { src: 'uPlot.iife.min.js' });
-    script.addEventListener('load', resolve);
-    script.addEventListener('error', () => reject(new Error('the plots cannot be loaded')));
-    document.head.append(element('link', { rel: 'stylesheet', href: 'uPlot.min.css' }), script);
-  });
+  if (plots === undefined)
+    document.head.append(element('link', { rel: 'stylesheet', href: 'uPlot.min.css' }));
+  plots ??= Promise.all(['uPlot.iife.min.js', 'plot.js'].map((src) => loaded(src)));
   return plots;
 }
+
+function loaded(src) {
+  return new Promise((resolve, reject) => {
+    const script = element('script', { src });
+    script.addEventListener('load', resolve);
+    script.addEventListener('error', () => reject(new Error('the plots cannot be loaded')));
+    document.head.append(script);
+  });
+}
+
+const DAY = { day: 'numeric', month: 'short' };
+/** Shorter plots show seconds. */
+const BRIEF = 900;
+
+function timeInWords(at, span) {
+  const time = clockTime(at, span);
+  return span <= 86_400 ? time : `${dayOf(at)}, ${time}`;
+}
+
+function axisTime(at, span) {
+  return span <= 2 * 86_400 ? clockTime(at, span) : dayOf(at);
+}
+
+function clockTime(at, span) {
+  const second = span <= BRIEF ? { second: '2-digit' } : {};
+  return new Date(at * 1000).toLocaleTimeString('en-GB', { hour: '2-digit', minute: '2-digit', ...second });
+}
+
+function dayOf(at) {
+  return new Date(at * 1000).toLocaleDateString('en-GB', DAY);
+}
+
+const WORDS = { value: short, moment: timeInWords, tick: axisTime };
 
 function createPanel(box, name) {
   const load = createPlot({
     label: `Load and capacity of ${printable(name)}`,
     caption: 'Load and capacity, units/s',
+    words: WORDS,
   });
   const workers = createPlot({
     label: `Workers of ${printable(name)} by status`,
     caption: 'Workers by status',
+    words: WORDS,
     isStacked: true,
   });
   const spend = quiet('');

@@ -1,6 +1,6 @@
+// A plot with lines over time, for the status page and the page of a plan. A plan's page is one file, so it could import no module.
 // Mouse, finger and arrow keys choose a moment; its values stand below the plot.
 /* global uPlot */
-import { element, short } from './status-dom.js';
 
 const HEIGHT = 160;
 /** Points that Page Up and Page Down pass. */
@@ -8,18 +8,21 @@ const PAGE = 10;
 
 /** @typedef {{ label: string, colour: string, values: (number | null)[], isDashed?: boolean, isFilled?: boolean }} Line */
 
-/** A screen reader says `label`; `caption` is visible. */
-export function createPlot({ label, caption, isStacked = false }) {
-  const area = element('div', {
+/**
+ * A screen reader says `label`; `caption` is visible. `words` has those for values, moments and ticks of the time axis.
+ * `steps` of that axis, in seconds: default: those of a calendar. `isJoined`: lines go on where they have no value.
+ */
+globalThis.createPlot = function createPlot({ label, caption, words, steps, isStacked, isJoined }) {
+  const area = node('div', {
     class: 'plot',
     tabindex: '0',
     role: 'slider',
     'aria-label': `${label}: time`,
     'aria-valuemin': '0',
   });
-  const moment = element('span', { class: 'quiet' });
-  const legend = element('ul', { class: 'legend' });
-  const figure = element('figure', {}, element('figcaption', {}, caption, ' ', moment), area, legend);
+  const moment = node('span', { class: 'quiet' });
+  const legend = node('ul', { class: 'legend' });
+  const figure = node('figure', {}, node('figcaption', {}, caption, ' ', moment), area, legend);
   let plot;
   /** @type {{ at: number[], from: number, to: number, series: Line[] }} */
   let shown = { at: [], series: [], from: 0, to: 1 };
@@ -31,10 +34,10 @@ export function createPlot({ label, caption, isStacked = false }) {
   function tell() {
     const index = indexNow();
     const { at, series, from, to } = shown;
-    const time = at[index] === undefined ? '' : timeInWords(at[index], to - from);
+    const time = at[index] === undefined ? '' : words.moment(at[index], to - from);
     const valueOf = ({ values }) => {
       const value = values[index] ?? null;
-      return value === null ? 'not known' : short(value);
+      return value === null ? 'not known' : words.value(value);
     };
     moment.textContent = time;
     for (const [place, each] of series.entries())
@@ -66,9 +69,9 @@ export function createPlot({ label, caption, isStacked = false }) {
     const { series } = shown;
     legend.replaceChildren(
       ...series.map(({ label: name, colour, isDashed }) => {
-        const swatch = element('i', { class: isDashed ? 'dashed' : '' });
+        const swatch = node('i', { class: isDashed ? 'dashed' : '' });
         swatch.style.setProperty('--colour', `var(--${colour})`);
-        return element('li', {}, swatch, `${name} `, element('b'));
+        return node('li', {}, swatch, `${name} `, node('b', {}));
       }),
     );
     const look = {
@@ -84,7 +87,7 @@ export function createPlot({ label, caption, isStacked = false }) {
         legend: { show: false },
         cursor: { y: false, drag: { x: false, y: false }, points: { size: 6, show: !isStacked } },
         scales: {
-          x: { range: () => [shown.from, shown.to] },
+          x: { time: steps === undefined, range: () => [shown.from, shown.to] },
           y: { range: (_, __, most) => [0, most > 0 ? most * 1.05 : 1] },
         },
         axes: [
@@ -92,13 +95,14 @@ export function createPlot({ label, caption, isStacked = false }) {
             ...look,
             size: 32,
             space: 60,
-            values: (_, splits) => splits.map((at) => axisTime(at, shown.to - shown.from)),
+            ...(steps && { incrs: steps }),
+            values: (_, splits) => splits.map((at) => words.tick(at, shown.to - shown.from)),
           },
           {
             ...look,
             size: 46,
             ...(isStacked ? { incrs: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000] } : {}),
-            values: (_, splits) => splits.map((value) => short(value)),
+            values: (_, splits) => splits.map((value) => words.value(value)),
           },
         ],
         series: [{}, ...drawn(series).map((each) => lineOf(each))],
@@ -117,7 +121,7 @@ export function createPlot({ label, caption, isStacked = false }) {
   }
 
   function lineOf({ colour, isDashed, isFilled }) {
-    const base = { stroke: colourOf(colour), width: 1.5, points: { show: false } };
+    const base = { stroke: colourOf(colour), width: 1.5, points: { show: false }, spanGaps: isJoined };
     if (isStacked)
       return { ...base, width: 0, fill: colourOf(colour), paths: uPlot.paths.stepped({ align: 1 }) };
     return {
@@ -163,6 +167,13 @@ export function createPlot({ label, caption, isStacked = false }) {
       tell();
     },
   };
+};
+
+function node(tag, attributes, ...children) {
+  const made = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
+  made.append(...children);
+  return made;
 }
 
 function stacked(series) {
@@ -178,32 +189,10 @@ function stacked(series) {
 
 /** The canvas needs light-dark() resolved. */
 function colourOf(name) {
-  const probe = element('span');
+  const probe = node('span', {});
   probe.style.color = `var(--${name})`;
   document.body.append(probe);
   const resolved = getComputedStyle(probe).color;
   probe.remove();
   return resolved;
-}
-
-const DAY = { day: 'numeric', month: 'short' };
-/** Shorter plots show seconds. */
-const BRIEF = 900;
-
-function timeInWords(at, span) {
-  const time = clockTime(at, span);
-  return span <= 86_400 ? time : `${dayOf(at)}, ${time}`;
-}
-
-function axisTime(at, span) {
-  return span <= 2 * 86_400 ? clockTime(at, span) : dayOf(at);
-}
-
-function clockTime(at, span) {
-  const second = span <= BRIEF ? { second: '2-digit' } : {};
-  return new Date(at * 1000).toLocaleTimeString('en-GB', { hour: '2-digit', minute: '2-digit', ...second });
-}
-
-function dayOf(at) {
-  return new Date(at * 1000).toLocaleDateString('en-GB', DAY);
 }

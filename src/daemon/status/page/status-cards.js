@@ -1,59 +1,39 @@
 // The cards of everything but endpoints.
+import { ago, byId, cards, element, errorNote, facts, note, plainList, quiet } from './status-dom.js';
 import {
-  ago,
-  byId,
-  cards,
   clockTime,
   counted,
   deploymentName,
-  element,
-  errorNote,
-  facts,
   findingInWords,
   findingsInWords,
-  heading,
   logName,
   lostLines,
-  plainList,
   plural,
   printable,
-  quiet,
   seconds,
-} from './status-dom.js';
+} from './status-words.js';
 import { deploymentTone, endpointGroupTone, isImminent } from './status-summary.js';
 
 const ANSWERED = new Set(['accepted', 'superseded']);
 
 export function drawDeployments({ deployments, missing_deployments: missing }) {
-  const missingOnes = missing.map(({ deployment, reason }) => ({
-    state: 'missing',
-    name: deployment,
-    reason,
-  }));
+  const missingOnes = missing.map((each) => ({ ...each, state: 'missing' }));
   cards(byId('deployments'), [...deployments, ...missingOnes], {
-    key: ({ name, deployment_id: id }) => name ?? id,
-    label: (deployment) => `Deployment ${deployment.name ?? deploymentName(deployment)}`,
+    name: (deployment) => `Deployment ${deploymentName(deployment)}`,
     tone: deploymentTone,
-    draw: (deployment) => (deployment.name === undefined ? deploymentCard : missingCard)(deployment),
+    word: ({ state }) => state,
+    draw: (deployment) =>
+      deployment.state === 'missing'
+        ? [note(deploymentTone(deployment), deployment.reason ?? 'The service was not asked yet.')]
+        : deploymentFacts(deployment),
     none: 'None configured (PILOTLIGHT_DEPLOYMENTS).',
   });
 }
 
-function missingCard(deployment) {
-  const { name, reason, state } = deployment;
-  const why = element(
-    'p',
-    { class: `note ${deploymentTone(deployment)}` },
-    reason ?? 'The service was not asked yet.',
-  );
-  return [heading(printable(`Deployment ${name}`), deploymentTone(deployment), state), why];
-}
-
-function deploymentCard(deployment) {
+function deploymentFacts(deployment) {
   const { ttl_seconds: ttl, min_margin_ratio: margin } = deployment;
   const tone = deploymentTone(deployment);
   return [
-    heading(`Deployment ${deploymentName(deployment)}`, tone, deployment.state),
     ...remaining(deployment, tone),
     facts(
       ['Last accepted', ago(deployment.last_success_at)],
@@ -70,7 +50,7 @@ function deploymentCard(deployment) {
 }
 
 function lastFailure({ last_error: error, last_error_at: at }, tone) {
-  return error ? [element('p', { class: `note ${tone}` }, 'Last failure ', ago(at), `: ${error}`)] : [];
+  return error ? [note(tone, 'Last failure ', ago(at), `: ${error}`)] : [];
 }
 
 function remaining(deployment, tone) {
@@ -89,7 +69,7 @@ function remaining(deployment, tone) {
     'data-expires': String(expires),
     'data-ttl': String(ttl),
   };
-  const left = element('span', { 'data-remaining': String(expires) });
+  const left = element('span', { 'data-until': String(expires) });
   return [
     element('p', { class: 'large' }, left, element('small', {}, ` left of ${seconds(ttl)}`)),
     element('div', meter, element('span')),
@@ -122,35 +102,29 @@ export function drawLogs({
   log_lines_shown: linesShown,
   replica,
 }) {
-  const { role, last_error: error } = replica;
   const logs = [...groups, ...endpoints];
   const shown = cards(byId('logs'), logs, {
-    key: (log) => log.workergroup_id ?? `endpoint ${log.endpoint_id}`,
-    label: logName,
-    tone: (log) => (log.last_error ? 'warn' : 'good'),
-    draw: logCard,
+    name: logName,
+    tone: (log) => (log.last_error || counted(log.gaps) ? 'warn' : 'good'),
+    word: (log) => (log.last_error ? 'failing' : counted(log.gaps) ? 'gaps' : 'no gaps'),
+    draw: logFacts,
     none:
-      role === 'standby'
-        ? orTrouble('Another replica follows the logs.', error)
-        : 'None configured (PILOTLIGHT_WORKER_GROUPS, PILOTLIGHT_ENDPOINT_LOGS).',
+      othersDo(replica, 'Another replica follows the logs.') ??
+      'None configured (PILOTLIGHT_WORKER_GROUPS, PILOTLIGHT_ENDPOINT_LOGS).',
   });
   for (const [index, card] of shown.entries()) drawLines(card, logs[index], linesShown);
 }
 
-/** Without Redis the leader is unknown. */
-function orTrouble(otherwise, error) {
-  return error ? printable(error) : otherwise;
+/** Undefined: this replica does it. Without Redis the leader is unknown. */
+function othersDo({ role, last_error: error }, words) {
+  if (role !== 'standby') return undefined;
+  return error ? printable(error) : words;
 }
 
-function logCard(log) {
+function logFacts(log) {
   const gaps = counted(log.gaps);
   const rate = log.lines_per_second;
   return [
-    heading(
-      logName(log),
-      log.last_error || gaps ? 'warn' : 'good',
-      log.last_error ? 'failing' : gaps ? 'gaps' : 'no gaps',
-    ),
     element(
       'p',
       { class: 'large' },
@@ -186,25 +160,21 @@ function drawLines(card, log, linesShown) {
   if (atEnd) pre.scrollTop = pre.scrollHeight;
 }
 
-export function drawSinks({ sinks, spool_durable: durable, replica: { role, last_error: error } }) {
+export function drawSinks({ sinks, spool_durable: durable, replica }) {
   cards(byId('sinks'), sinks, {
-    key: ({ sink }) => sink,
-    label: ({ sink }) => `Log sink ${sink}`,
-    tone: sinkTone,
-    draw: (sink) => sinkCard(sink, durable),
-    none: role === 'standby' ? orTrouble('Another replica delivers the logs.', error) : 'None configured.',
+    name: ({ sink }) => `Log sink ${sink}`,
+    tone: ({ dropped_lines: dropped, last_error: error }) =>
+      counted(dropped) ? 'bad' : error ? 'warn' : 'good',
+    word: ({ dropped_lines: dropped, last_error: error }) =>
+      error ? 'failing' : counted(dropped) ? 'missed lines' : 'delivering',
+    draw: (sink) => sinkFacts(sink, durable),
+    none: othersDo(replica, 'Another replica delivers the logs.') ?? 'None configured.',
   });
 }
 
-function sinkTone({ dropped_lines: dropped, last_error: error }) {
-  return counted(dropped) ? 'bad' : error ? 'warn' : 'good';
-}
-
-function sinkCard(sink, durable) {
+function sinkFacts(sink, durable) {
   const dropped = counted(sink.dropped_lines);
-  const word = sink.last_error ? 'failing' : dropped ? 'missed lines' : 'delivering';
   return [
-    heading(`Log sink ${sink.sink}`, sinkTone(sink), word),
     facts(
       ['Waiting', plural(sink.lag_lines, 'record')],
       ['Delivered', plural(sink.delivered_lines, 'record')],
@@ -217,16 +187,13 @@ function sinkCard(sink, durable) {
 
 export function drawEndpointGroups(groups) {
   cards(byId('endpoint-groups'), groups, {
-    key: (group) => group.endpoint_group,
-    label: (group) => `Endpoint group ${group.endpoint_group}`,
+    name: (group) => printable(`Endpoint group ${group.endpoint_group}`),
     tone: endpointGroupTone,
+    word: ({ findings }) => findingsInWords(findings) || 'parameters fine',
+    draw: ({ findings }) => [
+      plainList(findings.filter(({ severity }) => severity !== 'note').map(findingInWords)),
+    ],
     none: 'None configured (PILOTLIGHT_ENDPOINT_GROUPS).',
-    draw(group) {
-      const { endpoint_group: name, findings } = group;
-      const found = findings.filter(({ severity }) => severity !== 'note').map(findingInWords);
-      const first = heading(name, endpointGroupTone(group), findingsInWords(findings) || 'parameters fine');
-      return found.length > 0 ? [first, plainList(found)] : [first];
-    },
   });
 }
 
@@ -239,16 +206,12 @@ export function drawWatches({ maintenance_windows: windows, instances, account, 
     { title: 'Service', seen: service.traits, body: () => serviceTraits(service.traits) },
   ];
   cards(byId('watches'), items, {
-    key: ({ title }) => title,
-    label: ({ title }) => title,
-    tone: ({ seen }) => (seen === service.traits && seen.some(isBroken) ? 'bad' : 'good'),
+    name: ({ title }) => title,
+    tone: ({ seen }) =>
+      seen === service.traits && seen.some(({ verdict }) => verdict === 'broken') ? 'bad' : 'good',
+    draw: ({ body }) => body(),
     none: '',
-    draw: ({ title, body }) => [element('p', { class: 'name' }, title), ...body()],
   });
-}
-
-function isBroken({ verdict }) {
-  return verdict === 'broken';
 }
 
 function serviceTraits(traits) {
@@ -277,7 +240,7 @@ function maintenance(windows, now) {
     const { machine_id: machine, category, starts_at: start, ends_at: end } = window;
     const when = start > now ? ['in ', element('span', { 'data-until': String(start) })] : ['under way'];
     const tone = isImminent(window, now) ? 'warn' : '';
-    return element('p', { class: `note ${tone}` }, `Machine ${machine}, ${category}: `, ...when, until(end));
+    return note(tone, `Machine ${machine}, ${category}: `, ...when, until(end));
   });
 }
 

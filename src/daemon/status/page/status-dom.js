@@ -1,3 +1,5 @@
+import { printable } from './status-words.js';
+
 // Text of the service and of logs reaches the page only through textContent and attributes, never as markup.
 export function element(tag, attributes = {}, ...children) {
   const node = document.createElement(tag);
@@ -10,22 +12,24 @@ export function byId(id) {
   return document.getElementById(id);
 }
 
-/** An unchanged card, and what is under `data-keep`, stays untouched: a reader keeps focus and place. */
-export function cards(container, items, { key, label, tone, draw, none, state: stateOf = (item) => item }) {
-  const before = new Map([...container.children].map((card) => [card.dataset.key, card]));
+/**
+ * A card for each item, by its name. An unchanged card, and what is under `data-keep`, stays untouched: a reader keeps
+ * focus and place.
+ */
+export function cards(container, items, { name, tone, word, draw, none, state: stateOf = (item) => item }) {
+  const before = new Map([...container.children].map((card) => [card.getAttribute('aria-label'), card]));
   const wanted = items.map((item) => {
-    const card = before.get(String(key(item))) ?? element('article', { 'data-key': String(key(item)) });
+    const card = before.get(name(item)) ?? element('article', { 'aria-label': name(item) });
     const state = JSON.stringify(stateOf(item), (_, value) =>
       typeof value === 'number' ? Math.round(value) : value,
     );
     if (card.dataset.state !== state) {
       card.dataset.state = state;
       card.className = `card ${tone(item)}`;
-      card.setAttribute('aria-label', label(item));
       // replaceChildren would lose focus and place.
       const kept = card.querySelector('[data-keep]');
       while (card.firstChild && card.firstChild !== kept) card.firstChild.remove();
-      card.prepend(...draw(item));
+      card.prepend(heading(name(item), word?.(item)), ...draw(item));
     }
     return card;
   });
@@ -37,13 +41,17 @@ export function cards(container, items, { key, label, tone, draw, none, state: s
   return wanted;
 }
 
-export function heading(name, tone, word) {
-  const pill = element('span', { class: `pill ${tone}` }, word);
+function heading(name, word) {
+  const pill = word === undefined ? '' : element('span', { class: 'pill' }, word);
   return element('div', { class: 'row' }, element('span', { class: 'name' }, name), pill);
 }
 
+export function note(tone, ...words) {
+  return element('p', { class: `note ${tone}` }, ...words);
+}
+
 export function errorNote(error) {
-  return error ? [element('p', { class: 'note warn' }, printable(error))] : [];
+  return error ? [note('warn', printable(error))] : [];
 }
 
 export function quiet(text) {
@@ -51,6 +59,7 @@ export function quiet(text) {
 }
 
 export function plainList(lines) {
+  if (lines.length === 0) return '';
   return element('ul', { class: 'plain' }, ...lines.map((line) => element('li', {}, printable(line))));
 }
 
@@ -65,77 +74,4 @@ export function facts(...pairs) {
 /** `drawMoving` keeps the text current. */
 export function ago(at) {
   return at === null ? 'never' : element('span', { 'data-ago': String(at) });
-}
-
-// Words and figures.
-
-export function seconds(value) {
-  if (value === null || value === undefined) return '—';
-  const size = Math.abs(value);
-  if (size < 10) return `${value.toFixed(1)} s`;
-  if (size < 120) return `${Math.round(value)} s`;
-  if (size < 5400) return `${Math.round(value / 60)} min`;
-  if (size < 48 * 3600) return `${(value / 3600).toFixed(1)} h`;
-  return `${Math.round(value / 86_400)} days`;
-}
-
-/** Three digits, or all before the point: 0.0354, 1.23, 45.6, 19,366. */
-export function short(value) {
-  if (value === null || value === undefined) return '—';
-  if (Math.abs(value) >= 1000) return Math.round(value).toLocaleString('en');
-  return String(Number(value.toPrecision(3)));
-}
-
-export function plural(count, noun) {
-  return `${count.toLocaleString('en')} ${noun}${count === 1 ? '' : 's'}`;
-}
-
-/** `42`, `square (42)` */
-export function deploymentName({ deployment, deployment_id: id }) {
-  return deployment === null ? String(id) : printable(`${deployment} (${id})`);
-}
-
-export function logName({ workergroup_id: group, endpoint_group: endpoint }) {
-  return group === undefined ? printable(`Endpoint ${endpoint}`) : `Worker group ${group}`;
-}
-
-export function lostLines({ lost_lines_estimate: lost, unknown_gaps: unknown }) {
-  if (unknown === 0) return `about ${plural(lost, 'line')} lost`;
-  return lost === 0 ? 'how many lines were lost is unknown' : `at least about ${plural(lost, 'line')} lost`;
-}
-
-export function clockTime(at) {
-  return new Date(at * 1000).toLocaleTimeString();
-}
-
-/** `2 overrun, 1 reset`; empty if all are zero. */
-export function counted(reasons) {
-  return Object.entries(reasons)
-    .filter(([, count]) => count > 0)
-    .map(([reason, count]) => `${count} ${reason}`)
-    .join(', ');
-}
-
-/** `1 error, 2 warnings`; empty without any. */
-export function findingsInWords(findings) {
-  return ['error', 'warning']
-    .map((severity) => [findings.filter((finding) => finding.severity === severity).length, severity])
-    .filter(([count]) => count > 0)
-    .map(([count, severity]) => plural(count, severity))
-    .join(', ');
-}
-
-export function findingInWords({ parameter, got, allowed, message }) {
-  const has = got === undefined || got === null ? 'not set' : JSON.stringify(got);
-  const wish = allowed.startsWith('advised') ? allowed : `allowed: ${allowed}`;
-  return `${parameter} is ${has}; ${wish}: ${message}`;
-}
-
-/** Removes colours and control characters; delivered lines keep them. */
-export function printable(line) {
-  // A progress bar overwrites itself: a terminal shows its last state.
-  const shown = line.split('\r').findLast((part) => part !== '') ?? '';
-  return shown
-    .replaceAll(/\u001B\[[\d;?]*[A-Za-z]/g, '')
-    .replaceAll(/[\u0000-\u0008\u000B-\u001F\u007F-\u009F\u202A-\u202E\u2066-\u2069]/g, '·');
 }

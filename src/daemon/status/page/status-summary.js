@@ -7,7 +7,7 @@ import {
   printable,
   seconds,
   short,
-} from './status-dom.js';
+} from './status-words.js';
 
 const TROUBLED = new Set(['urgent', 'lapsed', 'gone', 'unauthorized']);
 const UNEASY = new Set(['retrying', 'throttled', 'suspect-gone', 'starting', 'withheld']);
@@ -178,6 +178,13 @@ export function summaryOf(status, now) {
 
 const STALE_AFTER_INTERVALS = 4;
 
+/** Why no endpoint is shown. */
+export function noEndpoints({ fleet: { configured, samples }, replica: { role } }) {
+  if (role === 'standby') return 'Another replica watches them.';
+  if (!configured) return 'None configured (PILOTLIGHT_ENDPOINTS).';
+  return samples ? 'None found (PILOTLIGHT_ENDPOINTS).' : 'The daemon has not looked at them yet.';
+}
+
 /** Returns `[tone, text]` of each trouble. */
 export function fleetTroubles({ fleet }, now) {
   const found = fleet.endpoints.flatMap((endpoint) =>
@@ -204,7 +211,7 @@ export function fleetTroubles({ fleet }, now) {
 }
 
 /** The text continues the endpoint's name. */
-export function endpointTroubles(endpoint, { sample_interval_seconds: interval }, now) {
+function endpointTroubles(endpoint, { sample_interval_seconds: interval }, now) {
   const found = [];
   const age = endpoint.last_sample_at === null ? null : now - endpoint.last_sample_at;
   if (endpoint.last_error !== null) found.push(['warn', ` cannot be seen: ${endpoint.last_error}`]);

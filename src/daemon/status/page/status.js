@@ -1,7 +1,8 @@
 import { ask, followLinks, tokenGiven, TokenNeeded } from './status-access.js';
 import { drawDeployments, drawEndpointGroups, drawLogs, drawSinks, drawWatches } from './status-cards.js';
-import { byId, element, plural, quiet, seconds } from './status-dom.js';
-import { summaryOf } from './status-summary.js';
+import { byId, element, quiet } from './status-dom.js';
+import { plural, seconds } from './status-words.js';
+import { noEndpoints, summaryOf } from './status-summary.js';
 
 const POLL_MS = 2000;
 const DRAW_MS = 250;
@@ -31,7 +32,7 @@ async function poll() {
       ],
     });
   }
-  setTimeout(poll, POLL_MS);
+  setTimeout(() => void poll(), POLL_MS);
 }
 
 /** By the daemon's clock: the viewer's may be wrong. */
@@ -57,10 +58,10 @@ function drawAll() {
 let endpoints;
 
 /** The scripts of endpoints are loaded with the first one. */
-function drawFleet({ fleet, replica: { role } }) {
+function drawFleet({ fleet, replica }) {
   byId('endpoints-shown').hidden = fleet.endpoints.length === 0;
   if (fleet.endpoints.length === 0) {
-    byId('endpoints').replaceChildren(quiet(noEndpoints(fleet, role)));
+    byId('endpoints').replaceChildren(quiet(noEndpoints({ fleet, replica })));
     return;
   }
   endpoints ??= import('./endpoints.js');
@@ -70,12 +71,6 @@ function drawFleet({ fleet, replica: { role } }) {
       endpoints = undefined; // The daemon has just gone: it is tried again.
     },
   );
-}
-
-function noEndpoints({ configured, samples }, role) {
-  if (role === 'standby') return 'Another replica watches them.';
-  if (!configured) return 'None configured (PILOTLIGHT_ENDPOINTS).';
-  return samples ? 'None found (PILOTLIGHT_ENDPOINTS).' : 'The daemon has not looked at them yet.';
 }
 
 /** A screen reader repeats the text at each change, so an equal one is not set again. */
@@ -100,7 +95,6 @@ function drawMoving() {
     bar.setAttribute('aria-valuenow', left.toFixed(0));
     bar.setAttribute('aria-valuetext', `${seconds(left)} left`);
   }
-  relabel('remaining', (at) => seconds(until(at)));
   relabel('until', (at) => seconds(until(at)));
   relabel('ago', (at) => `${seconds(Math.max(0, now() - Number(at)))} ago`);
 }

@@ -173,8 +173,8 @@ test('an endpoint is told of once for each look at it', () => {
   watcher.look(withEndpoint(100, 1_000));
   watcher.look(withEndpoint(105, 3_000));
   expect(told).toEqual([
-    'plain: endpoint chat load 1,000 of 2,000 units/s (50%), 2 idle, 1 stopped, 0.80 an hour, 4.20 today',
-    'warn: endpoint chat load 3,000 of 2,000 units/s (150%), 2 idle, 1 stopped, 0.80 an hour, 4.20 today',
+    'plain: endpoint chat active, load 1,000 of 2,000 ready (50%), 12 requests at work, 2 idle, 1 stopped, 0.80 an hour, seen 1.0 s ago',
+    'warn: endpoint chat active, load 3,000 of 2,000 ready (150%), 12 requests at work, 2 idle, 1 stopped, 0.80 an hour, seen 0.0 s ago',
   ]);
 });
 

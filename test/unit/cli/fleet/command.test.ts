@@ -35,17 +35,17 @@ async function fleetOf(
 test('prints a table at a terminal', async () => {
   const { code, stdout, stderr } = await fleetOf(['--once'], [{}], { columns: 160 });
   expect([code, stderr]).toEqual([0, '']);
-  expect(stdout).toMatch(/^ENDPOINT {2}LOAD .*\nchat +42 \/ 60 +70% .* {2}0 s\n/);
+  expect(stdout).toMatch(/^ENDPOINT {2}LOAD .*\nchat +42 \/ 60 +70% .* {2}0\.\d s\n/);
   expect(stdout).not.toContain('\u001B');
 });
 
 test('prints a line for each where there is no terminal', async () => {
   const { code, stdout } = await fleetOf(['--once'], [{}, { endpoint: 'a\u001B[2Jb', id: 32 }]);
   expect(code).toBe(0);
-  expect(stdout.replaceAll(/^\S+Z /gm, '')).toBe(
-    'chat: active, load 42 of 60 ready (70%), 12 requests at work, 100 cold, 6 idle, 2 model_loading, 10 stopped, 3.20 an hour, seen 0 s ago\n' +
-      'ab: active, load 42 of 60 ready (70%), 12 requests at work, 100 cold, 6 idle, 2 model_loading, 10 stopped, 3.20 an hour, seen 0 s ago\n' +
-      'together 6.40 an hour, above PILOTLIGHT_BUDGET_PER_HOUR (5.00)\n',
+  expect(stdout.replaceAll(/^\S+Z /gm, '').replaceAll(/seen 0\.\d s/g, 'seen 0.0 s')).toBe(
+    'chat: active, load 42 of 60 ready (70%), 12 requests at work, 6 idle, 2 model_loading, 10 stopped, 3.20 an hour, seen 0.0 s ago\n' +
+      'ab: active, load 42 of 60 ready (70%), 12 requests at work, 6 idle, 2 model_loading, 10 stopped, 3.20 an hour, seen 0.0 s ago\n' +
+      'The endpoints cost 6.40 an hour, above PILOTLIGHT_BUDGET_PER_HOUR (5)\n',
   );
 });
 
@@ -89,22 +89,22 @@ test('an endpoint that is not known is an error that names those that are', asyn
   });
   expect(await fleetOf(['chat', '--once'], [])).toMatchObject({
     code: 2,
-    stderr: 'error: no endpoint chat: no endpoint of PILOTLIGHT_ENDPOINTS is found\n',
+    stderr: 'error: no endpoint chat; None found (PILOTLIGHT_ENDPOINTS).\n',
   });
 });
 
 test('a daemon that watches no endpoint, is just starting, or finds none, says so', async () => {
   expect(await fleetOf(['--once'], [], {}, { samples: false }, [])).toMatchObject({
     code: 0,
-    stdout: expect.stringMatching(/^\S+ the daemon watches no endpoint \(PILOTLIGHT_ENDPOINTS\)\n$/),
+    stdout: expect.stringMatching(/^\S+ Endpoints: None configured \(PILOTLIGHT_ENDPOINTS\)\.\n$/),
   });
   expect(await fleetOf(['--once'], [], { columns: 80 }, { samples: false })).toMatchObject({
     code: 0,
-    stdout: expect.stringMatching(/^the daemon is just starting, /),
+    stdout: expect.stringMatching(/^Endpoints: The daemon has not looked at them yet\.\n$/),
   });
   expect(await fleetOf(['--once'], [], { columns: 80 })).toMatchObject({
     code: 0,
-    stdout: 'no endpoint of PILOTLIGHT_ENDPOINTS is found\n',
+    stdout: 'Endpoints: None found (PILOTLIGHT_ENDPOINTS).\n',
   });
 });
 
@@ -151,7 +151,7 @@ async function watchUntilStopped(
 }
 
 test('goes on until Ctrl-C, and says each sample once', async () => {
-  const view = fleetView([endpointView({ sample: sampleAt(0), sampledAtMs: 1_000_000 })]);
+  const view = fleetView([endpointView({ sample: sampleAt(0), sampledAtMs: Date.now() })]);
   const stdout = await watchUntilStopped(() => view, []);
   expect(stdout.trim().split('\n')).toHaveLength(1);
 });
@@ -167,7 +167,7 @@ test('goes on while the daemon is away, or has only begun, and says so below wha
   const stdout = await watchUntilStopped(view, ['chat'], 100);
   const last = stdout.split('ENDPOINT  ').at(-1) ?? '';
   expect(last).toMatch(/\nchat +/);
-  expect(last).toContain('no endpoint chat: no endpoint of PILOTLIGHT_ENDPOINTS is found');
+  expect(last).toContain('no endpoint chat; None found (PILOTLIGHT_ENDPOINTS).');
 });
 
 test('a daemon that hangs is waited for no longer than five seconds', async () => {

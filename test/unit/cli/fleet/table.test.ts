@@ -19,12 +19,12 @@ function seen(endpoints: readonly Partial<EndpointView>[], budgetPerHour?: numbe
 test('a line for each endpoint', () => {
   const none = { endpoint: 'none', sample: sampleAt(0, { load: 5, capacity_hot: 0 }) };
   const idle = { endpoint: 'idle', sample: sampleAt(0, { load: 0, capacity_hot: 0 }) };
-  expect(fleetTable(seen([{}, { endpoint: 'new', ...UNSEEN }, none, idle]), 200)).toEqual([
+  expect(fleetTable(seen([{}, { endpoint: 'new', ...UNSEEN }, none, idle]), 200).slice(0, 5)).toEqual([
     'ENDPOINT  LOAD / READY  USE         SPEND/H  WORKERS                              STATE   REQS  SEEN',
-    'chat      42 / 60       70%         3.20     6 idle, 2 model_loading, 10 stopped  active  12    4 s',
-    'new       ? / ?         ?           ?        ?                                    ?       ?     never',
-    'none      5 / 0         none ready  3.20     6 idle, 2 model_loading, 10 stopped  active  12    4 s',
-    'idle      0 / 0         no load     3.20     6 idle, 2 model_loading, 10 stopped  active  12    4 s',
+    'chat      42 / 60       70%         3.20     6 idle, 2 model_loading, 10 stopped  active  12    4.0 s',
+    'new       — / —         —           —        —                                    —       —     never',
+    'none      5 / 0         none ready  3.20     6 idle, 2 model_loading, 10 stopped  active  12    4.0 s',
+    'idle      0 / 0         no load     3.20     6 idle, 2 model_loading, 10 stopped  active  12    4.0 s',
   ]);
 });
 
@@ -65,13 +65,13 @@ test('what needs a person stands below, with the name of its endpoint', () => {
   const code = { endpoint: 'code', ...counts, troubles: { churn, flapping: null } };
   const lines = fleetTable(seen([chat, code], 5), 200);
   expect(lines.slice(3)).toEqual([
-    'chat: target_util is not set, configured 0.9',
-    'chat: warning: cold_mult: too small',
-    'code: what is shown is 5 min old',
-    'code: replaced 3 workers',
-    'code: 2 workers failing again and again',
-    'code: loading far longer than the others: 1 worker',
-    'together 6.40 an hour, above PILOTLIGHT_BUDGET_PER_HOUR (5.00)',
+    'Endpoint chat is not as configured: target_util is not set, not 0.9',
+    'Endpoint chat, as the service has it: 1 warning',
+    'Endpoint code was last seen 5 min ago',
+    'Endpoint code replaced 3 workers',
+    'Endpoint code: 2 workers err again and again',
+    'Endpoint code: 1 worker has been loading far longer than the others',
+    'The endpoints cost 6.40 an hour, above PILOTLIGHT_BUDGET_PER_HOUR (5)',
   ]);
 });
 

@@ -44,7 +44,7 @@ describe('a search', () => {
     const { code, stdout, stderr } = await plan(`${SMALL} --p99 1h`);
     expect(code).toBe(0);
     expect(stdout).toMatch(/Cheapest with p99 at most 60 min: .*Its plan:\n\n +best +given\n/s);
-    expect(stderr).toMatch(/^ +\d+% +\d+ sets tried, best so far: cost [\d.]+, p99 /m);
+    expect(stderr).toBe('');
   });
 
   test('that finds none has failed, whether or not it prints JSON', async () => {

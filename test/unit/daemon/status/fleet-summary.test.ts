@@ -1,21 +1,13 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { WORKER_STATUSES } from '../../../../src/contract/operations/serverless/workers.ts';
 import { fleetStatus } from '../../../../src/daemon/status/fleet.ts';
-import type { Status } from '../../../../src/daemon/status/schema.ts';
+import { summaryOf } from '../../../../src/daemon/status/page/status-summary.js';
 import type { EndpointView, FleetView } from '../../../../src/fleet/view.ts';
 import { EMPTY_STATUS } from '../../../support/empty-status.ts';
 import { endpointView, fleetView, sampleAt, UNSEEN, WATCH_ALL } from '../../../support/recorded-fleet.ts';
 
 const page = new URL('../../../../src/daemon/status/page/', import.meta.url);
-// The page's scripts are served as they are, and have no types.
-const { summaryOf } = (await import(new URL('status-summary.js', page).href)) as {
-  summaryOf: (
-    status: Status,
-    now: number,
-  ) => { readonly tone: string; readonly sentence: string; readonly troubles: readonly string[] };
-};
-
 const NOW = 1_000_000;
 
 function judge(over: Partial<EndpointView>, view: Partial<FleetView> = {}, budgetPerHour?: number) {
@@ -137,6 +129,15 @@ test('a history that takes nothing is said', () => {
   expect(judge({}, { historyTrouble: 'no space left' }).troubles).toEqual([
     'What the endpoints do is not being recorded: no space left',
   ]);
+});
+
+test('the page asks only for relative addresses, so that it may lie under any path', () => {
+  const scripts = readdirSync(page).filter((name) => /\.(?:js|html|css)$/.test(name));
+  for (const name of scripts)
+    expect([name, /["'`(]\/[a-z][^"'`]*/i.exec(readFileSync(new URL(name, page), 'utf8'))]).toEqual([
+      name,
+      null,
+    ]);
 });
 
 test('the plot of workers has a place and a colour for each status', () => {

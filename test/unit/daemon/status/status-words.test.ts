@@ -1,15 +1,7 @@
 /** What the page says of a finding, enough to put it right, and of a log. */
 import { expect, test } from 'vitest';
+import { findingInWords, logName, lostLines } from '../../../../src/daemon/status/page/status-words.js';
 import { checkEndpointGroup } from '../../../../src/scaling/rules/check.ts';
-import type { Finding } from '../../../../src/scaling/rules/rules.ts';
-
-// The page's scripts are served as they are, and have no types.
-const script = new URL('../../../../src/daemon/status/page/status-dom.js', import.meta.url).href;
-const { findingInWords, logName, lostLines } = (await import(script)) as {
-  findingInWords: (finding: Finding) => string;
-  logName: (log: object) => string;
-  lostLines: (log: object) => string;
-};
 
 test.each([
   [{ target_util: 1.7 }, /^target_util is 1\.7; allowed: [^:]+: \S/],
@@ -46,7 +38,7 @@ test('a loss of unknown size is not told as none', () => {
 });
 
 test('a log is of a worker group or of an endpoint', () => {
-  expect([logName({ workergroup_id: 7 }), logName({ endpoint_group: 'chat', endpoint_id: 31 })]).toEqual([
+  expect([logName({ workergroup_id: 7 }), logName({ endpoint_group: 'chat' })]).toEqual([
     'Worker group 7',
     'Endpoint chat',
   ]);

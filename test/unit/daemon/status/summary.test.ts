@@ -1,20 +1,11 @@
 import { expect, test } from 'vitest';
+import { summaryOf } from '../../../../src/daemon/status/page/status-summary.js';
 import type { DeploymentStatus, Status } from '../../../../src/daemon/status/schema.ts';
 import { EMPTY_DEPLOYMENT, EMPTY_STATUS } from '../../../support/empty-status.ts';
 
-interface Summary {
-  readonly tone: string;
-  readonly sentence: string;
-  readonly troubles: readonly string[];
-}
-
-// The page's scripts are served as they are, and have no types.
-const script = new URL('../../../../src/daemon/status/page/status-summary.js', import.meta.url).href;
-const { summaryOf } = (await import(script)) as { summaryOf: (status: Status, now: number) => Summary };
-
 const NOW = 1_000_000;
 
-function judge(over: Partial<Status>): Summary {
+function judge(over: Partial<Status>) {
   return summaryOf({ ...EMPTY_STATUS, now: NOW, deployments: [], ...over }, NOW);
 }
 
