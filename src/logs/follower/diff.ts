@@ -1,6 +1,6 @@
 /**
- * Pairs the lines of a view with equal lines that are known, both in their order. Lines that both have exactly once are
- * anchors (patience diff). From each anchor, pairs go on in both directions while lines are equal.
+ * Pairs the lines of a view with equal lines that are known, both in their order. Lines, or runs of lines, that both have
+ * exactly once are anchors (patience diff). From each anchor, pairs go on in both directions while lines are equal.
  */
 
 /** For each line of the view: the place of its partner among the known lines, or −1. Those that are not −1 ascend. */
@@ -29,20 +29,35 @@ export function partnersOf(known: Float64Array, seen: Float64Array, bothFromTop:
   return partners;
 }
 
+/** Logs without times repeat lines from tick to tick, but seldom long runs of them. */
+const RUNS = [1, 4, 16];
+const ENOUGH_ANCHORS = 5;
+
 function anchorsOf(known: Float64Array, seen: Float64Array): readonly Anchor[] {
-  const ofKnown = placesOf(known);
-  const common: Anchor[] = [];
-  for (const [hash, place] of placesOf(seen)) {
-    const at = ofKnown.get(hash) ?? -1;
-    if (place >= 0 && at >= 0) common.push([at, place]);
+  let best: readonly Anchor[] = [];
+  for (const length of RUNS) {
+    const [ofKnown, ofSeen] = [placesOf(known, length), placesOf(seen, length)];
+    const common: Anchor[] = [];
+    for (const [run, place] of ofSeen) {
+      const at = ofKnown.get(run) ?? -1;
+      if (place >= 0 && at >= 0) common.push([at, place]);
+    }
+    const chain = longestAscending(common);
+    if (chain.length >= ENOUGH_ANCHORS) return chain;
+    if (chain.length > best.length) best = chain;
   }
-  return longestAscending(common);
+  return best;
 }
 
-/** The place of each line; −1 if it has several. */
-function placesOf(hashes: Float64Array): Map<number, number> {
+/** The place of each run of lines; −1 if it has several. */
+function placesOf(hashes: Float64Array, length: number): Map<number, number> {
   const places = new Map<number, number>();
-  for (const [index, hash] of hashes.entries()) places.set(hash, places.has(hash) ? -1 : index);
+  for (let index = 0; index + length <= hashes.length; index++) {
+    let run = hashes[index] ?? 0;
+    for (let ahead = 1; ahead < length; ahead++)
+      run = (run * 31 + (hashes[index + ahead] ?? 0)) % Number.MAX_SAFE_INTEGER;
+    places.set(run, places.has(run) ? -1 : index);
+  }
   return places;
 }
 

@@ -17,6 +17,8 @@ export interface World {
   readonly killSeconds?: number;
   /** Lines that may be lost behind gaps: those that the service did not keep until it was asked. */
   readonly mostLost?: number;
+  /** Lines that may come again behind gaps. */
+  readonly mostTwice?: number;
   /** Lines that come again in the same words, and that nobody can tell apart. */
   readonly hasEqualLines?: boolean;
 }
@@ -43,6 +45,12 @@ function crashLoop(lifeSeconds: number, isAnew: boolean) {
     if (age % 10 === 0) log.writeLines([`INFO loading the model, step ${age / 10}`]);
     if (age === 10 * Math.floor(lifeSeconds) - 1) log.writeLines(['CUDA error: out of memory']);
   };
+}
+
+/** Lines of a service that says nearly the same each second: one number in ten seconds is another. */
+function ticks(at: number): string[] {
+  const rows = [0, 1, 2, 3].map((worker) => `${worker} 512.0 498.7 ${Math.floor((at + 10 * worker) / 40)}`);
+  return ['[update_strategy] hold', 'ID Perf MeasPerf Reli', ...rows, 'run_value 0.0'];
 }
 
 const every = (at: number, seconds: number): boolean => Math.round(10 * at) % Math.round(10 * seconds) === 0;
@@ -164,6 +172,16 @@ export const WORLDS: readonly World[] = [
     hasEqualLines: true,
     write: steady(14, (index) => vllm(index % lines)),
   })),
+  {
+    name: 'ticks of an endpoint without times, merged with a lag',
+    seconds: 300,
+    hasEqualLines: true,
+    service: (random) => ({ merged: () => (random.chance(0.05) ? random.between(0, 3_000) : 0) }),
+    mostTwice: 200,
+    write: (log, at) => {
+      if (every(at, 1)) log.writeLines(ticks(at));
+    },
+  },
   {
     name: 'a block of 700 lines that repeats, in bursts',
     seconds: 300,
