@@ -70,7 +70,7 @@ export class Bucket {
       this.spacing = this.suspected;
     } else if (
       kept >= this.spacing &&
-      !this.#sufficed(kept) &&
+      !(kept >= this.given && this.#sufficed(kept)) &&
       (this.acceptedAt.at(-1) ?? -Infinity) > this.refusedAt
     ) {
       this.tooShort = kept;

@@ -263,6 +263,16 @@ describe('a spacing', () => {
     expect(Math.round(key.limiter.spacing(HEARTBEAT))).toBe(spacing);
   });
 
+  test('grows while it is below that of the contract, although two requests so near were accepted', () => {
+    const key = new Key({ spacings: { [HEARTBEAT]: 2_000 } }).proven(HEARTBEAT);
+    for (const at of [60_000, 70_000]) key.accepted(HEARTBEAT, at);
+    key.refused(HEARTBEAT, 80_000);
+    for (const at of [90_000, 100_000, 110_000, 120_000, 120_565]) key.accepted(HEARTBEAT, at);
+    const kept = key.limiter.spacing(HEARTBEAT);
+    key.refused(HEARTBEAT, 130_000);
+    expect(key.limiter.spacing(HEARTBEAT)).toBeCloseTo(1.5 * kept);
+  });
+
   test('that is named is not shortened by success', () => {
     const key = new Key().proven(HEARTBEAT, { thresholdMs: 3_000 });
     for (let at = 60_000; at < 200_000; at += 10_000) key.accepted(HEARTBEAT, at);
