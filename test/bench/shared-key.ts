@@ -55,6 +55,7 @@ async function share(programs: number, groupsEach: number): Promise<Shared> {
   const groups = Array.from({ length: programs * groupsEach }, (_, index) => index + 1);
   const lines = Array.from({ length: LINES_PER_SECOND * (SECONDS + 120) }, (_, index) => `line ${index}`);
   await using emulator = await startEmulator({
+    dialect: 'public',
     traits: { rate_limit: { key: { size: 1, refill_per_second: 0.5 } } },
     seed: {
       deployments: deployments.map((id) => ({ id, ttl: TTL_S })),
