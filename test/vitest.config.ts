@@ -54,7 +54,7 @@ export default defineConfig({
     projects: [
       // A process for each file would cost a fifth more, and these leave nothing behind that others could notice.
       project('unit', 180_000, { isolate: false }),
-      project('simulation', 360_000),
+      project('simulation', 360_000, { isolate: false }),
       // They too; what counts files, children or memory has processes of its own.
       project('integration', 300_000, { ...started, isolate: false }),
       project('browser', 180_000, started),

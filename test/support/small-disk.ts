@@ -1,6 +1,6 @@
 /** A real file system of a few kilobytes that a test fills, frees, and makes read-only. */
 import { spawnSync } from 'node:child_process';
-import { rmSync, writeFileSync } from 'node:fs';
+import { closeSync, openSync, rmSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { describeWith } from './optional.ts';
 import { temporaryFolder } from './temporary-folder.ts';
@@ -13,6 +13,8 @@ export interface SmallDisk extends Disposable {
   writable(): void;
 }
 
+const FILLING = Buffer.alloc(2 ** 20);
+
 export function smallDisk(kibibytes: number): SmallDisk {
   const folder = temporaryFolder();
   mount('-t', 'tmpfs', '-o', `size=${kibibytes}k`, 'tmpfs', folder.path);
@@ -20,10 +22,14 @@ export function smallDisk(kibibytes: number): SmallDisk {
   return {
     path: folder.path,
     fill() {
+      const file = openSync(filler, 'a');
       try {
-        for (;;) writeFileSync(filler, Buffer.alloc(4_096), { flag: 'a' });
+        // The last write that fits takes what is left.
+        for (;;) writeSync(file, FILLING);
       } catch (error) {
         if (!(error instanceof Error && 'code' in error && error.code === 'ENOSPC')) throw error;
+      } finally {
+        closeSync(file);
       }
     },
     free: () => rmSync(filler, { force: true }),

@@ -9,7 +9,7 @@ import { COMMON_ERRORS } from '../../../src/contract/errors.ts';
 import { ENDPOINT_GROUP_DEFAULTS } from '../../../src/contract/operations/serverless/endpoint-groups.ts';
 import { OPERATION_IDS, operationOf, type OperationId } from '../../../src/contract/operations.ts';
 import { splitWords } from '../../../src/contract/text/shell-words.ts';
-import { DEFAULT_TEAM_KEY, startEmulator } from '../../../src/emulator/index.ts';
+import { DEFAULT_TEAM_KEY, startEmulator, type Emulator } from '../../../src/emulator/index.ts';
 import { serve } from '../../support/local-server.ts';
 import { jsonIn, pilotlight, type Ran } from '../../support/console.ts';
 
@@ -25,7 +25,10 @@ interface Seen {
 /** A server that remembers each request to the byte, and has next to nothing to say. */
 let seen: Seen[] = [];
 let server: Awaited<ReturnType<typeof serve>>;
+/** Each operation finds it as it was at its start. */
+let emulator: Emulator;
 beforeAll(async () => {
+  emulator = await startEmulator({ dialect: 'public' });
   server = await serve(async (request, response) => {
     const { method, url, headers } = request;
     seen.push({
@@ -41,7 +44,10 @@ beforeAll(async () => {
     else response.writeHead(400).end('{"error":"bad_request"}');
   });
 });
-afterAll(() => server.close());
+afterAll(async () => {
+  await server.close();
+  await emulator.close();
+});
 
 /** The words of an operation's documented example, without the program's name. */
 function exampleWords(id: OperationId): string[] {
@@ -153,7 +159,7 @@ function expectRefusalThatIsDeclared(id: OperationId, { code, stderr }: Ran): vo
 }
 
 test.each(OPERATION_IDS)('%s works as a command against the emulator', async (id) => {
-  await using emulator = await startEmulator({ dialect: 'public' });
+  await emulator.reset();
   const apiKey = id.startsWith('teams.') ? DEFAULT_TEAM_KEY : emulator.apiKey;
   const env = { API_KEY: apiKey, BASE_URL: emulator.url };
   const ran = await pilotlight([...exampleWords(id), '--json'], { env });

@@ -30,18 +30,17 @@ test('the heart loads nothing that only the daemon needs', async () => {
   expect(loaded).toContain('heartbeat/process/supervisor.ts');
   const own =
     /^(?:cli\/(?:main|heart)\.ts$|time\/repeating\.ts$|(?:heartbeat|config|client|wire|contract)\/)/;
+  expect(loaded).toContain('heartbeat/process/main.ts');
+  // Neither a command, nor the emulator, nor the document.
   expect(loaded.filter((name) => !own.test(name))).toEqual([]);
   expect(loaded).not.toContain('config/load.ts');
   expect(loaded).not.toContain('contract/operations.ts');
 });
 
-test('the program and its health check load none of the commands of operations, nor the emulator or the document', async () => {
+test('the health check loads none of the commands of operations, nor the emulator or the document', async () => {
   const others = /^(?:cli\/(?:operations|logs|demo)|emulator|openapi)\//;
-  for (const words of ['run', 'healthcheck --url http://127.0.0.1:1']) {
-    const loaded = await loadedBy(words);
-    expect(loaded).toContain(words === 'run' ? 'heartbeat/process/main.ts' : 'cli/program.ts');
-    expect(words === 'run' && loaded.includes('cli/program.ts')).toBe(false);
-    expect(loaded.filter((name) => others.test(name))).toEqual([]);
-  }
+  const loaded = await loadedBy('healthcheck --url http://127.0.0.1:1');
+  expect(loaded).toContain('cli/program.ts');
+  expect(loaded.filter((name) => others.test(name))).toEqual([]);
   expect(await loadedBy('user current --dry-run')).toContain('cli/operations/commands.ts');
 });

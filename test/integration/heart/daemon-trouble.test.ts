@@ -119,7 +119,7 @@ describe('the heart goes on, and the daemon is started again, when the daemon', 
     expectNoneMissed(emulator, id);
   }
 
-  test.concurrent('throws what no clone can hold: it is said, and nothing ends', async () => {
+  test.concurrent('throws what no clone can hold: it is said, and nothing ends until the heart is killed', async () => {
     using folder = temporaryFolder();
     const { id, own } = disturbed();
     await using program = await startTroubled(own, folder.path, 'throw');
@@ -127,6 +127,9 @@ describe('the heart goes on, and the daemon is started again, when the daemon', 
     expect(await restarts(program)).toBe(0);
     await beatOn(emulator, id, 2);
     expectNoneMissed(emulator, id);
+    const pid = daemonPid(program);
+    program.child.kill('SIGKILL');
+    await until(() => !isAlive(pid));
   });
 
   // One after the other: the daemon of each takes all it can get. One that spins is as silent as one that is stopped.
@@ -134,7 +137,7 @@ describe('the heart goes on, and the daemon is started again, when the daemon', 
 });
 
 describe.concurrent('what the world withholds from the daemon does not end the program', () => {
-  test('a port that is taken is said, tried again, and taken once it is free', async () => {
+  test('a port that is taken is said, tried again, and taken once it is free; a Ctrl-C that reaches both ends them in order', async () => {
     await using emulator = await startEmulator({ seed });
     const inTheWay = await startEmulator({ port: await freePort() });
     await using program = startPilotlight(
@@ -144,6 +147,7 @@ describe.concurrent('what the world withholds from the daemon does not end the p
           settings(emulator, DISTURBED, {
             LISTEN: `127.0.0.1:${inTheWay.port}`,
             ADMIN_LISTEN: '127.0.0.1:0',
+            WORKER_GROUPS: '7',
           }),
         ).map(([name, value]) => [`PILOTLIGHT_${name}`, value]),
       ),
@@ -153,64 +157,49 @@ describe.concurrent('what the world withholds from the daemon does not end the p
     await inTheWay.close();
     await program.seen(/metrics and status page: listening now/);
     expect((await fetch(`${inTheWay.url}/readyz`)).status).toBe(200);
-  });
-});
-
-describe.concurrent('a configuration that only the daemon reads', () => {
-  test('a file of the key that is not there yet is waited for', async () => {
-    using folder = temporaryFolder();
-    const file = join(folder.path, 'key');
-    // Longer than any machine takes to start the program, since nothing keeps it alive meanwhile.
-    await using emulator = await startEmulator({ seed: { deployments: [{ id: DISTURBED, ttl: 300 }] } });
-    const { API_KEY: key = '', ...rest } = settings(emulator, DISTURBED, {
-      DEPLOYMENTS: `${DISTURBED}@300s`,
-    });
-    await using program = await startDaemonProcess({ ...rest, API_KEY_FILE: file });
-    await program.seen(/PILOTLIGHT_API_KEY_FILE.*configuration problem/);
-    writeFileSync(file, key);
-    await until(() => emulator.deployments.get(DISTURBED).beats >= 1);
-  });
-});
-
-describe.concurrent('the end', () => {
-  test.each(['stopped', 'just killed'] as const)(
-    'comes with one last heartbeat though the daemon is %s',
-    async (state) => {
-      await using emulator = await startEmulator({ seed: { deployments: [{ id: DISTURBED, ttl: 300 }] } });
-      await using program = await startDaemonProcess({
-        ...settings(emulator, DISTURBED),
-        DEPLOYMENTS: `${DISTURBED}@300s`,
-        SHUTDOWN_TIMEOUT: '3s',
-      });
-      // A heartbeat of less than a second ago counts as the last one. The interval is a minute.
-      await until(() => {
-        const { beats, lastHeartbeatMs } = emulator.deployments.get(DISTURBED);
-        return beats > 0 && Date.now() - (lastHeartbeatMs ?? Infinity) > 1_500;
-      });
-      const { beats } = emulator.deployments.get(DISTURBED);
-      if (state === 'stopped') process.kill(program.daemonPid(), 'SIGSTOP');
-      if (state === 'just killed') process.kill(program.daemonPid(), 'SIGKILL');
-      program.child.kill('SIGTERM');
-      expect(await program.exit).toBe(0);
-      expect(emulator.deployments.get(DISTURBED).beats).toBe(beats + 1);
-    },
-  );
-
-  test('of a Ctrl-C that reaches both is in good order', async () => {
-    await using emulator = await startEmulator({ seed });
-    await using program = await startDaemonProcess(settings(emulator, DISTURBED, { WORKER_GROUPS: '7' }));
     await until(() => program.stdout().includes('"workergroup_id":7'));
-    program.signalBoth('SIGINT');
+    process.kill(daemonPid(program), 'SIGINT');
+    program.child.kill('SIGINT');
     expect(await program.exit).toBe(0);
     expect(program.stderr()).toMatch(/"draining"[\s\S]*"stopped"[\s\S]*"heartbeats ended"/);
   });
+});
 
-  test('of a killed heart is the end of its daemon', async () => {
-    await using emulator = await startEmulator({ seed });
-    await using program = await startDaemonProcess(settings(emulator, DISTURBED));
-    const pid = daemonPid(program);
-    program.child.kill('SIGKILL');
-    await until(() => !isAlive(pid));
+describe.concurrent('the end comes with one last heartbeat', () => {
+  /** Longer than any machine takes to start the program, since nothing keeps it alive meanwhile. */
+  const ttl = 300;
+  const begin = () => startEmulator({ seed: { deployments: [{ id: DISTURBED, ttl }] } });
+  const own = (emulator: Emulator) =>
+    settings(emulator, DISTURBED, { DEPLOYMENTS: `${DISTURBED}@${ttl}s`, SHUTDOWN_TIMEOUT: '3s' });
+
+  async function endsWithOneMore(emulator: Emulator, program: DaemonProcess, signal: NodeJS.Signals) {
+    // A heartbeat of less than a second ago counts as the last one. The interval is a minute.
+    await until(() => {
+      const { beats, lastHeartbeatMs } = emulator.deployments.get(DISTURBED);
+      return beats > 0 && Date.now() - (lastHeartbeatMs ?? Infinity) > 1_500;
+    });
+    const { beats } = emulator.deployments.get(DISTURBED);
+    process.kill(program.daemonPid(), signal);
+    program.child.kill('SIGTERM');
+    expect(await program.exit).toBe(0);
+    expect(emulator.deployments.get(DISTURBED).beats).toBe(beats + 1);
+  }
+
+  test('though the daemon is just killed', async () => {
+    await using emulator = await begin();
+    await using program = await startDaemonProcess(own(emulator));
+    await endsWithOneMore(emulator, program, 'SIGKILL');
+  });
+
+  test('though the daemon is stopped; and before it, a file of the key that is not there yet is waited for', async () => {
+    using folder = temporaryFolder();
+    const file = join(folder.path, 'key');
+    await using emulator = await begin();
+    const { API_KEY: key = '', ...rest } = own(emulator);
+    await using program = await startDaemonProcess({ ...rest, API_KEY_FILE: file });
+    await program.seen(/PILOTLIGHT_API_KEY_FILE.*configuration problem/);
+    writeFileSync(file, key);
+    await endsWithOneMore(emulator, program, 'SIGSTOP');
   });
 });
 

@@ -44,19 +44,19 @@ function operations(): [string, string, OperationObject][] {
 describe('the OpenAPI document', () => {
   test('is valid, and so are all its examples', async () => {
     expect(await problemsOf(document)).toEqual([]);
-    expect(
-      await problemsOf(
-        openApiDocument({ baseUrl: 'https://a.example/', serverlessUrl: 'https://b.example' }),
-      ),
-    ).toEqual([]);
   });
 
-  test('would not pass with an example that breaks its schema, or a reference to nothing', async () => {
-    const paths = Object.entries(document.paths).filter(([path]) => path.startsWith('/api/v0/deployment'));
-    const text = JSON.stringify({ ...document, paths: Object.fromEntries(paths) });
+  test('is as valid with addresses of its own, and would not be with an example that breaks its schema, or a reference to nothing', async () => {
+    const some = ({ paths, ...rest }: OpenApiDocument): OpenApiDocument => {
+      const own = Object.entries(paths).filter(([path]) => path.startsWith('/api/v0/deployment'));
+      return { ...rest, paths: Object.fromEntries(own) };
+    };
+    const text = JSON.stringify(some(document));
     const broken = (from: string, to: string): OpenApiDocument =>
       JSON.parse(text.replace(from, to)) as OpenApiDocument;
     const sound = await problemsOf(broken('', ''));
+    const elsewhere = openApiDocument({ baseUrl: 'https://a.example/', serverlessUrl: 'https://b.example' });
+    expect(await problemsOf(some(elsewhere))).toEqual(sound);
     const added = async (from: string, to: string) =>
       (await problemsOf(broken(from, to))).filter((problem) => !sound.includes(problem)).join();
     expect(await added('"deployment_id":42', '"deployment_id":"42"')).toContain(

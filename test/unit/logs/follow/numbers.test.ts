@@ -59,7 +59,7 @@ describeOnSmallDisk('numbers', () => {
   test.each(['while the disk cannot be written', 'when it is back on the disk'])(
     'are of one record each, where processes die %s',
     async (moment) => {
-      disk = smallDisk(65_536);
+      disk = smallDisk(16_384);
       const log = new LogService();
       const records: LogRecord[] = [];
       for (const trouble of ['full', 'read-only']) {
@@ -68,7 +68,7 @@ describeOnSmallDisk('numbers', () => {
         await one.write(300);
         if (trouble === 'full') disk.fill();
         // SQLite has room for some more in its files.
-        while (one.spool.durable === true) await one.write(700, 10_000);
+        while (one.spool.durable === true) await one.write(700, 1_500);
         await one.write(300);
         if (moment === 'when it is back on the disk') {
           disk.free();

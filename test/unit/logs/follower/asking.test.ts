@@ -126,7 +126,7 @@ describe('the pace', () => {
     growing.write(200);
     growing.pass(60, 1);
     const before = growing.polls.next.tail;
-    growing.pass(5, 4_000);
+    growing.pass(5, 2_000);
     expect(growing.polls.next.tail).toBeGreaterThan(20 * before);
     growing.pass(60, 1);
     expect(growing.polls.next.tail).toBeLessThan(4 * before);
@@ -137,7 +137,7 @@ describe('the pace', () => {
     'in %s, at %d lines/s: fetches at most four times what is new, and 20 KB a poll',
     (unit, rate) => {
       const growing = new Growing({ unit });
-      growing.pass(30, rate);
+      growing.pass(rate > 1_000 ? 10 : 30, rate);
       const { fetched, lines } = growing;
       const polls = growing.asked.length;
       growing.pass(rate > 1_000 ? 10 : 120, rate);
@@ -149,15 +149,15 @@ describe('the pace', () => {
     },
   );
 
-  test.each(['lines', 'bytes'] as const)('in %s, of lines of 100 KB too', (unit) => {
+  test.each(['lines', 'bytes'] as const)('in %s, of lines of 40 KB too', (unit) => {
     const growing = new Growing({ unit });
-    growing.line = (index) => `${index} ${'x'.repeat(100_000)}`;
-    growing.pass(120, 0.5);
+    growing.line = (index) => `${index} ${'x'.repeat(40_000)}`;
+    growing.pass(60, 0.5);
     const { fetched, lines, asked } = growing;
     const polls = asked.length;
-    growing.pass(240, 0.5);
+    growing.pass(120, 0.5);
     expect(growing.fetched - fetched).toBeLessThan(
-      4 * 100_000 * (growing.lines - lines) + 20_000 * (asked.length - polls),
+      4 * 40_000 * (growing.lines - lines) + 20_000 * (asked.length - polls),
     );
     growing.expectAll();
   });

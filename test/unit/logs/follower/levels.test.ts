@@ -84,7 +84,7 @@ test('long lines beside a long log of short ones are asked for once a poll', () 
     info1: { ...bytes, perSecond: 1, width: 20, before: 5_000 },
     debug: { ...bytes, perSecond: 10, width: 2_000 },
   });
-  growing.pass(300);
+  growing.pass(100);
   expect(growing.polls.polls - growing.rounds).toBeLessThan(10);
   expect([growing.count('info1'), growing.count('debug')]).toEqual([
     { lost: 0, told: 0, gaps: 0 },
@@ -106,7 +106,7 @@ test('unlike lines of a level are told apart, however short those of another are
   const bytes = { unit: 'bytes' } as const;
   const growing = new GrowingLevels({
     info1: { ...bytes, perSecond: 1, width: 20 },
-    debug: { ...bytes, perSecond: 0.12, width: 1_000_000 },
+    debug: { ...bytes, perSecond: 0.12, width: 200_000 },
   });
   growing.pass(90);
   expect(growing.polls.gaps).toEqual([]);

@@ -23,7 +23,7 @@ describeOnSmallDisk('a disk', () => {
   const SINKS = ['slow', 'fast'];
   const ofDisk = fc.constantFrom('fill', 'free', 'readOnly', 'writable', 'wait', 'wait');
   const turn = fc.oneof(
-    { weight: 4, arbitrary: fc.integer({ min: 1, max: 400 }) },
+    { weight: 4, arbitrary: fc.integer({ min: 1, max: 300 }) },
     { weight: 4, arbitrary: fc.tuple(fc.constantFrom('take', 'give'), fc.constantFrom(...SINKS)) },
     { weight: 4, arbitrary: fc.tuple(ofDisk, fc.constant('')) },
     { weight: 1, arbitrary: fc.tuple(fc.constant('restart'), fc.constant('')) },
@@ -31,7 +31,7 @@ describeOnSmallDisk('a disk', () => {
 
   test('that is full, read-only and usable by turns costs no record, and no sink gets one twice', () =>
     fc.assert(
-      fc.asyncProperty(fc.array(turn, { minLength: 10, maxLength: 60 }), async (turns) => {
+      fc.asyncProperty(fc.array(turn, { minLength: 10, maxLength: 40 }), async (turns) => {
         using disk = smallDisk(16_384);
         let opened = await openSpool(disk.path, { sinks: SINKS });
         const taking = new TakingSinks(SINKS);
@@ -148,9 +148,9 @@ describeOnSmallDisk('a disk', () => {
   );
 
   test('that is full when the spool on it turns out unreadable: set aside once, and memory goes on', async () => {
-    using disk = smallDisk(65_536);
+    using disk = smallDisk(32_768);
     const { spool, events, kinds, dropped, drain, append, wait } = await openSpool(disk.path);
-    append(numbers(1, 3_000).map(large), progressAt(3_000));
+    append(numbers(1, 1_500).map(large), progressAt(1_500));
     disk.fill();
     damage(disk.path);
     const early = drain();
@@ -158,18 +158,18 @@ describeOnSmallDisk('a disk', () => {
     expect(events).toContainEqual({
       kind: 'dropped',
       sink: 'stdout',
-      records: 3_000 - early.length,
+      records: 1_500 - early.length,
       reason: 'corruption',
     });
-    for (const from of [3_001, 6_001]) {
+    for (const from of [1_501, 3_001]) {
       wait();
-      append(numbers(from, from + 2_999).map(large), progressAt(from + 2_999));
+      append(numbers(from, from + 1_499).map(large), progressAt(from + 1_499));
     }
-    expect([spool.durable, drain()]).toEqual([false, numbers(3_001, 9_000)]);
+    expect([spool.durable, drain()]).toEqual([false, numbers(1_501, 4_500)]);
     disk.free();
     wait();
-    append([record(9_001)], progressAt(9_001));
-    expect([spool.durable, drain(), dropped('stdout')]).toEqual([true, [9_001], 3_000 - early.length]);
+    append([record(4_501)], progressAt(4_501));
+    expect([spool.durable, drain(), dropped('stdout')]).toEqual([true, [4_501], 1_500 - early.length]);
     expect(kinds().filter((kind) => kind === 'spool set aside')).toHaveLength(1);
     expect(readdirSync(disk.path).filter((name) => /corrupt-[^-]+-[^-]+-[^-]+$/.test(name))).toHaveLength(1);
   });

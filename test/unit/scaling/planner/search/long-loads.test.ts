@@ -12,8 +12,8 @@ const { parameters: base, settings } = scenarioOf(
   { startSeconds: 40, coldStartSeconds: 10, controlSeconds: 10, destroySeconds: 120 },
 );
 
-/** Bursts of 580 requests an hour, for a day or, in `npm test`, four hours; and a fifth of it: so few that a sample may well be off. */
-const HOURS = isLong ? 24 : 4;
+/** Bursts of 580 requests an hour, for a day or, in `npm test`, two hours; and a fifth of it: so few that a sample may well be off. */
+const HOURS = isLong ? 24 : 2;
 const LOADS = [
   [1, 30],
   [3, 40],

@@ -1,9 +1,9 @@
 /** Heart and daemon of one key, at an emulator whose rate limit counts all requests of a key. */
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { startEmulator, type TraitsInput } from '../../src/emulator/index.ts';
-import { serviceOf, startTestDaemon } from '../support/daemon.ts';
-import { isLong } from '../support/long.ts';
+import { startEmulator, type TraitsInput } from '../../../src/emulator/index.ts';
+import { serviceOf, startTestDaemon } from '../../support/daemon.ts';
+import { isLong } from '../../support/long.ts';
 
 const TTL_SECONDS = 20;
 const LASTS_MS = isLong ? 60_000 : 30_000;
