@@ -82,7 +82,7 @@ describeWithBrowser('the status page in a real browser', (browser) => {
   });
 
   test('behind a reverse proxy, under a sub-path', async () => {
-    await using emulator = await startEmulator();
+    await using emulator = await startEmulator({ dialect: 'public' });
     await using daemon = await startTestDaemon({
       ...serviceOf(emulator),
       DEPLOYMENTS: '42@300s',
