@@ -34,6 +34,7 @@ it.each<[ScenarioName, cost: number, promise: string]>([
 it.each<[ScenarioName, cost: number, promise: string]>([
   ['oneKeyShares', 10, 'daemons get half of what heartbeats leave'],
   ['sidecars', 5, 'hearts that know nothing of each other share a key, if N · θ ≤ 0.5 (T − ε − X)'],
+  ['oneKeyInChaos', 5, 'no deployment lapses, with a failing network and one key for several processes'],
 ])(
   '%s (a %d-th of the runs): in 99 of 100 worlds %s',
   async (scenario, cost) => {
