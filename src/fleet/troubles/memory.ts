@@ -15,7 +15,7 @@ export interface EndpointLook extends Look {
   readonly priceCeiling: number | undefined;
 }
 
-interface Leaver {
+export interface Leaver {
   readonly atMs: number;
   /** Undefined if its price was never known. */
   readonly dollars: number | undefined;

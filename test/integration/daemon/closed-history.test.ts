@@ -54,7 +54,7 @@ test('a folder that may not be read is named, and endpoints are watched all the 
   expect(trouble()).toContain(closed);
   expect(await daemon.metrics()).toMatch(/^pilotlight_endpoint_workers\{.* 1$/m);
   const { stdout } = await pilotlight(['status', '--url', daemon.url]);
-  expect(stdout).toContain(`endpoints: nothing is being recorded: ${trouble()}\n`);
+  expect(stdout).toContain(`What the endpoints do is not being recorded: ${trouble()}\n`);
   user[Symbol.dispose]();
   give(closed);
   chmodSync(closed, 0o700);
