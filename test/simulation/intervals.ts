@@ -1,13 +1,12 @@
 import type { Step } from '../../src/heartbeat/engine/engine.ts';
 import { intervalOf, type Heartbeat } from '../../src/heartbeat/engine/state.ts';
 
-/** I′: the interval of each deployment after its last accepted heartbeat and the refusals since, ms. */
+/** I′: the interval that the engine has chosen with the last accepted heartbeat of each deployment, ms. */
 export class Intervals {
   readonly #chosen = new Map<string | number, number>();
 
   stepped(name: string | number, before: Heartbeat, { beat }: Step): void {
-    if (beat.basis !== before.basis || beat.stretch > before.stretch)
-      this.#chosen.set(name, intervalOf(beat));
+    if (beat.basis !== before.basis) this.#chosen.set(name, intervalOf(beat));
   }
 
   /** `interval`: of a deployment that was not refused. */

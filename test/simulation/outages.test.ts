@@ -19,6 +19,7 @@ it.each<[ScenarioName, cost: number, promise: string]>([
   ['chaos', 3, 'with everything going wrong at once no promise is broken'],
   ['chaosUnderLimit', 6, 'nor with one rate limit for all'],
   ['chaosUnderUnnamedLimit', 6, 'nor with one that is not named'],
+  ['oneKeyInChaos', 5, 'with a failing network, and one key for several processes, no deployment lapses'],
 ])(
   '%s (a %d-th of the runs): %s',
   async (scenario, cost) => {

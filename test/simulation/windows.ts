@@ -1,6 +1,6 @@
 /**
  * Property 1. The service is out of order all the time, except for windows: one for every basis b, of exactly X
- * (or a part of it), anywhere inside [b + I, b + T − ε], and preferably opening just after an attempt has left
+ * (or a part of it), anywhere inside [b + I′, b + T − ε], and preferably opening just after an attempt has left
  * that will hang. Every window must save the deployment.
  */
 
@@ -20,14 +20,8 @@ import {
 import type { Random } from './random.ts';
 
 const ID = 1;
-/** After any other fault the next attempt is as late as the formulas allow, at most. After a 429 it waits longer. */
-const BETWEEN_WINDOWS = faultsBut(
-  'lost-answer',
-  'not-found',
-  'throttled',
-  'throttled-threshold',
-  'throttled-retry-after',
-);
+/** Faults after which the next attempt may be as late as the formulas allow. */
+const BETWEEN_WINDOWS = faultsBut('lost-answer', 'not-found', 'throttled-threshold', 'throttled-retry-after');
 
 class Windows implements Weather {
   changes = 0;
@@ -48,6 +42,8 @@ class Windows implements Weather {
   readonly #length: number;
   readonly #hangs: number;
   basis = 0;
+  /** I′: after a 429 it is longer than I. */
+  interval: () => number;
   done = false;
   onChange: (open: boolean) => void = () => {};
 
@@ -57,6 +53,7 @@ class Windows implements Weather {
     this.#timing = timing;
     this.#length = timing.rescue * factor + ROUNDING;
     this.#hangs = random.pick([1, 0.6, 0.2]);
+    this.interval = () => timing.interval;
     this.left = 3;
     time.at(random.between(timing.interval, 3 * timing.interval) + timing.attemptTimeout, () =>
       this.#close(),
@@ -90,11 +87,11 @@ class Windows implements Weather {
   }
 
   #plan(): void {
-    const { interval, life } = this.#timing;
+    const { life } = this.#timing;
     this.#opening?.();
     this.#baitFrom = Infinity;
     const latest = this.basis + life - this.#length;
-    const earliest = Math.max(this.basis + interval, this.#time.now);
+    const earliest = Math.max(this.basis + this.interval(), this.#time.now);
     if (this.left === 0 || earliest > latest) return;
     const start = this.#random.pick([earliest, latest, this.#random.between(earliest, latest)]);
     const baited = this.#random.chance(0.7);
@@ -117,9 +114,8 @@ class Windows implements Weather {
 
   #close(): void {
     this.done = this.left === 0 && this.#acknowledgedAt >= this.#openedAt;
-    const { interval, life } = this.#timing;
-    const latest = this.basis + life - this.#length;
-    const enough = this.basis + interval + this.#length;
+    const latest = this.basis + this.#timing.life - this.#length;
+    const enough = this.basis + this.interval() + this.#length;
     if (!this.done && this.#time.now > latest && this.#time.now < enough) {
       // Too late for a window of its own for the present basis: this one stays open until it has had one.
       this.left = Math.max(0, this.left - 1);
@@ -139,6 +135,7 @@ export async function windows(options: RunOptions): Promise<RunResult> {
     options,
     (ground) => new Windows(ground, factor),
   );
+  weather.interval = () => world.intervals.of(ID, timing.interval);
   const pause = new WorstPause(world, random, timing.pause);
   world.note(() => `   TTL ${ttl / 1000} s, X ${timing.rescue} ms, windows of ${factor} X`);
   weather.onChange = (open) => {

@@ -24,7 +24,7 @@ export function smallDisk(kibibytes: number): SmallDisk {
     fill() {
       const file = openSync(filler, 'a');
       try {
-        // The last write that fits takes what is left.
+        // A write may be short: the disk takes what still fits.
         for (;;) writeSync(file, FILLING);
       } catch (error) {
         if (!(error instanceof Error && 'code' in error && error.code === 'ENOSPC')) throw error;

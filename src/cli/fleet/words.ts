@@ -17,7 +17,7 @@ import {
 } from '../../daemon/status/page/status-words.js';
 import { money, percent } from '../text.ts';
 
-/** First whether all is well, then what is not, then a line for each thing. */
+/** Says whether all is well, lists the troubles, and then has a line for each deployment, log and endpoint. */
 export function describeStatus(status: Status): string[] {
   const { now, fleet } = status;
   const { sentence, troubles } = summaryOf(status, now);

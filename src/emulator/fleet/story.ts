@@ -65,7 +65,7 @@ export function moveText(id: number, before: WorkerPhase, after: WorkerPhase, se
     case 'starting':
       return `starts ${id} from cold`;
     case 'draining':
-      return `stops ${id} once it has done what it has`;
+      return `stops ${id} when its requests are done`;
     default:
       return `stops ${id}`;
   }

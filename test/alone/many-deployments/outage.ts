@@ -28,7 +28,7 @@ export function testOutage(mode: FaultMode): void {
     await delay(OUTAGE_MS);
     const accepted = books().map(({ beats }) => beats);
     await proxy.switchTo({ kind: 'pass' });
-    // One that has lapsed gets no heartbeat any more.
+    // A lapsed deployment gets no more heartbeats.
     await until(() =>
       books().every(({ beats, lapses }, index) => lapses > 0 || beats > (accepted[index] ?? 0)),
     );

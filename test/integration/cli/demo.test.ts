@@ -21,7 +21,7 @@ function pidOf({ child: { pid } }: Program): number {
   return pid;
 }
 
-test.concurrent('a deployment that is made anew is followed to its new id by its name, and nothing lapses, also from a folder with a space in its name', async () => {
+test.concurrent('the demo runs in a folder with a space in its name, follows a redeployed deployment, and nothing lapses', async () => {
   using folder = temporaryFolder();
   const dist = join(folder.path, 'my project', 'dist');
   cpSync(dirname(PROGRAM), dist, { recursive: true });

@@ -13,8 +13,8 @@ export function byId(id) {
 }
 
 /**
- * A card for each item, by its name. An unchanged card, and what is under `data-keep`, stays untouched: a reader keeps
- * focus and place.
+ * Draws a card for each item, by its name. It leaves unchanged cards and `data-keep` alone, so a reader keeps focus and
+ * place.
  */
 export function cards(container, items, { name, tone, word, draw, none, state: stateOf = (item) => item }) {
   const before = new Map([...container.children].map((card) => [card.getAttribute('aria-label'), card]));

@@ -77,7 +77,7 @@ test('a load that rises and ends; fewer workers allowed; stopped, and active aga
   ]);
 });
 
-test('a worker that dies, one that its owner stops, and one that never runs', () => {
+test('workers die, are stopped by their owner, or never run', () => {
   const instances: NonNullable<Seed['instances']> = [
     {
       id: 501,

@@ -61,7 +61,7 @@ describe('the log', () => {
     ['starting', 'ready', '9 is ready after 30 s (starting)'],
     ['creating', 'ready', '9 is ready after 30 s (creating)'],
     ['cold', 'starting', 'starts 9 from cold'],
-    ['ready', 'draining', 'stops 9 once it has done what it has'],
+    ['ready', 'draining', 'stops 9 when its requests are done'],
     ['creating', 'cold', 'stops 9'],
     ['draining', 'cold', 'stops 9'],
   ])('of a worker from %s to %s', (before, after, words) => {
