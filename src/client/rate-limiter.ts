@@ -4,9 +4,10 @@
  *
  * - Nothing is held back before a refusal, except that the background begins slowly and doubles its rate. The
  *   background is the daemon's requests and the heart's questions.
- * - A 429 closes its operation until the time that it names, or for 2 s, then 4 s (8 s for the key). If
+ * - A 429 closes its operation until the time that it names, or for 2 s, then 4 s. If
  *   another operation is refused meanwhile, the key is closed. From then on each refusal closes the key, and
- *   heartbeats leave one at a time. A wait that was not enough is doubled.
+ *   heartbeats leave one at a time. A wait that was not enough is doubled, up to 16 s.
+ * - A refusal that shows a limit of 1, or a threshold, is the operation's own (evidence 1.2).
  * - Heartbeats come first; questions and the daemon share the rest in turns. One heartbeat at a time may
  *   leave early if a wait would cost the deployment. If it is accepted, the spacing is halved. After a
  *   refused heartbeat the others wait until one is accepted, at most a minute.
@@ -31,6 +32,8 @@ export interface RateAnswer {
   readonly retryAfterMs?: number | undefined;
   /** The least time between two requests that the refusal names, ms. */
   readonly thresholdMs?: number | undefined;
+  /** Requests that the bucket takes at once. An operation's has one as a rule, a key's has more. */
+  readonly limit?: number | undefined;
 }
 
 /** The first in line first. A call is one of a library or a command, which has no heartbeats. */
@@ -58,8 +61,9 @@ interface RateLimiterOptions {
   readonly isKeys?: boolean;
 }
 
-/** How long a second refusal closes that names no time, ms. */
-const SECOND_WAIT_MS = 4_000;
+/** A guess closes for at most this, ms: of an operation, of the key. */
+const LONGEST_GUESS_MS = 4_000;
+const LONGEST_GUESS_OF_KEY_MS = 16_000;
 /** No refusal closes for longer, ms: then one request tries. */
 const LONGEST_NAMED_MS = 600_000;
 const JITTER_MS = 200;
@@ -120,6 +124,11 @@ export class RateLimiter {
 
   spacing(operation: string): number {
     return this.#operations.get(operation)?.spacing ?? 0;
+  }
+
+  /** From one heartbeat to the next, by its own limit or the key's, ms; 0: at once. */
+  pace(operation: string): number {
+    return Math.max(this.spacing(operation), Math.min(this.#key.spacing, LONGEST_YIELD_MS));
   }
 
   /**
@@ -280,19 +289,19 @@ export class RateLimiter {
     const others = [...this.#operations.values()].some(
       (other) => other !== bucket && other.closedUntil > now,
     );
-    const isKeys = this.#isKeys || others || now < key.limitedUntil;
+    const isOwn = answer.limit === 1 || thresholdMs !== undefined;
+    const isKeys = !isOwn && (this.#isKeys || others || now < key.limitedUntil);
     // If the request was under way when another was refused, it says nothing new, but may name a later time.
     if (departure.at >= bucket.refusedAt && !departure.early) bucket.refusals += 1;
-    if (!isKeys || thresholdMs !== undefined) bucket.refuse(departure.at, departure.kept, thresholdMs);
+    if (!isKeys) bucket.refuse(departure.at, departure.kept, thresholdMs);
     if (bucket.named === 0) bucket.spacing = Math.min(bucket.spacing, bucket.widest);
     bucket.refusedAt = now;
     if (departure.who === 'heartbeat') key.heartbeatFirstUntil ??= now + LONGEST_SPACING_MS;
     const namedMs = retryAfterMs ?? thresholdMs;
-    const waitMs = Math.min(namedMs ?? this.#unnamedWait(bucket.refusals, isKeys), LONGEST_NAMED_MS);
+    const guessMs = this.#guessMs(namedMs, bucket.refusals, isKeys);
+    const waitMs = Math.min(namedMs ?? guessMs, LONGEST_NAMED_MS);
     const jitter = this.#random() * JITTER_MS;
-    // The named time was waited out and was not enough: others empty the key's bucket, or refusals do.
-    const isTwice = isKeys && bucket.refusals > 1 && namedMs !== undefined;
-    bucket.closedUntil = Math.max(bucket.closedUntil, now + (isTwice ? 2 * waitMs : waitMs) + jitter);
+    bucket.closedUntil = Math.max(bucket.closedUntil, now + Math.max(waitMs, guessMs) + jitter);
     // The service knows when there is a token. A spacing that was searched may be too long.
     if (bucket.named === 0 && retryAfterMs !== undefined) bucket.lastAt = -Infinity;
     if (departure.early)
@@ -300,11 +309,13 @@ export class RateLimiter {
     if (isKeys) this.#closeKey(departure, now + waitMs + jitter, now);
   }
 
-  /** Less than 2 s at first if a shorter spacing of the key is known. */
-  #unnamedWait(refusals: number, isKeys: boolean): number {
+  /** Doubles with each refusal: others use the limit, or refusals empty the bucket. 0: the operation's own time is known. */
+  #guessMs(namedMs: number | undefined, refusals: number, isKeys: boolean): number {
+    if (!isKeys && namedMs !== undefined) return 0;
     const { spacing } = this.#key;
-    if (refusals <= 1) return isKeys && spacing > 0 ? Math.min(FIRST_WAIT_MS, 2 * spacing) : FIRST_WAIT_MS;
-    return isKeys && refusals > 2 ? 2 * SECOND_WAIT_MS : SECOND_WAIT_MS;
+    const short = isKeys && spacing > 0 ? Math.min(FIRST_WAIT_MS, 2 * spacing) : FIRST_WAIT_MS;
+    const first = namedMs ?? (refusals <= 1 ? short : FIRST_WAIT_MS);
+    return Math.min(first * 2 ** (refusals - 1), isKeys ? LONGEST_GUESS_OF_KEY_MS : LONGEST_GUESS_MS);
   }
 
   #closeKey(departure: Departure, until: number, now: number): void {

@@ -32,7 +32,7 @@ class Chaos implements Weather {
   keyResetAt = -Infinity;
   /** The longest latency of a healthy service, ms: a network that shifts requests by more than θ hides the limit. */
   slowest = Infinity;
-  /** What each deployment under a shared limit may add to a window, ms, and how many there are. */
+  /** What each deployment under a limit may add to a window, ms, and how many there are. */
   turn = 0;
   turns = 0;
   note: World['note'] = () => {};
@@ -61,6 +61,8 @@ class Chaos implements Weather {
       // A service that says when to come back does not want to be reached before.
       const wait = outcome.retryAfterMs ?? outcome.thresholdMs ?? 4_000;
       this.mark(after + wait * 1.1 + this.#timing.tick);
+      // All deployments keep a spacing that was named.
+      this.turn = Math.max(this.turn, (outcome.thresholdMs ?? 0) * 1.1);
     }
     return { fate };
   }
@@ -142,6 +144,7 @@ async function storm(
     basis.set(id, Math.max(basis.get(id) ?? 0, flight?.sentAt ?? 0));
   };
   const ids = [1, 2, 3].slice(0, random.pick([1, 1, 2, 3]));
+  weather.turns = ids.length;
   if (shapes !== undefined) {
     const longest = (random.between(0.05, 1) * (timing.attemptTimeout + timing.backoff)) / ids.length;
     const countsRefused = random.chance(0.5);
@@ -150,9 +153,7 @@ async function storm(
     const threshold = isNamed ? longest : Math.min(longest, LONGEST_UNNAMED);
     world.service.limit = { threshold, countsRefused, says };
     weather.slowest = threshold / 4;
-    // A turn of each: until the limit is confirmed, each may cost a refusal, and a retry after s or θ.
-    weather.turns = ids.length;
-    // An estimate begins at 2 s, and may be half as long again as θ.
+    // Until the limit is confirmed, each may cost a refusal, and a retry after s or θ. An estimate begins at 2 s, and may be half as long again as θ.
     const longestTurn = isNamed
       ? Math.max(threshold, MIN_SPACING)
       : Math.max(1.5 * threshold, 2 * MIN_SPACING);

@@ -1,7 +1,7 @@
 /**
  * Property 1. The service is out of order all the time, except for windows: one for every basis b, of exactly X
  * (or a part of it), anywhere inside [b + I′, b + T − ε], and preferably opening just after an attempt has left
- * that will hang. Every window must save the deployment.
+ * that will hang. Right behind a 429 that names no time it is longer by the limiter's wait. Every window must save the deployment.
  */
 
 import type { Timing } from '../../src/heartbeat/engine/formulas.ts';
@@ -23,6 +23,9 @@ const ID = 1;
 /** Faults after which the next attempt may be as late as the formulas allow. */
 const BETWEEN_WINDOWS = faultsBut('lost-answer', 'not-found', 'throttled-threshold', 'throttled-retry-after');
 
+/** The limiter waits for so long at most after a 429 that names no time, with jitter, ms. */
+const LONGEST_GUESS_MS = 4_200;
+
 class Windows implements Weather {
   changes = 0;
   left: number;
@@ -34,6 +37,7 @@ class Windows implements Weather {
   #baitFrom = Infinity;
   #opening: (() => void) | undefined;
   #notFoundAllowed = true;
+  #lastFault: Fault | undefined;
   /** How often a beat was accepted while no window was open. Without a limit that could go on for ever. */
   #savedBySlowness = 0;
   readonly #time: VirtualTime;
@@ -75,6 +79,7 @@ class Windows implements Weather {
       this.#opening?.();
       this.#opening = this.#time.at(this.#time.now + 0.001, () => this.#openUp());
     }
+    this.#lastFault = fault;
     return { fate: fateOf(fault, this.#timing, 0, random) };
   }
 
@@ -108,7 +113,8 @@ class Windows implements Weather {
     this.left -= 1;
     const longest = this.#timing.attemptTimeout * 0.999;
     this.#latency = this.#random.chance(0.5) ? longest : this.#random.between(1, longest);
-    this.#time.at(this.#time.now + this.#length, () => this.#close());
+    const waited = this.#lastFault === 'throttled' ? LONGEST_GUESS_MS : 0;
+    this.#time.at(this.#time.now + this.#length + waited, () => this.#close());
     this.onChange(true);
   }
 

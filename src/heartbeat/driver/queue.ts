@@ -3,7 +3,7 @@
  * waits for the same part of the time that it can afford as each other. Times are monotonic ms.
  */
 import type { RateLimiter } from '../../client/rate-limiter.ts';
-import { available, type Timing } from '../engine/formulas.ts';
+import { available, STRETCHED_PART, type Timing } from '../engine/formulas.ts';
 import {
   ageOf,
   deadlineAt,
@@ -32,6 +32,8 @@ const PATIENCE_WITHOUT_TTL = 60_000;
 const BEHIND = 1e12;
 /** Healthy deployments wait a little longer than their even share, to leave turns for retries. */
 const EVENLY = 1.05;
+/** Up to I′ a fifth of the limit is left to other processes. */
+const WITH_OTHERS = 1.25;
 
 export class Queue<T extends { readonly beat: Heartbeat }> {
   draining = false;
@@ -154,9 +156,10 @@ export class Queue<T extends { readonly beat: Heartbeat }> {
 
   /** Each healthy deployment waits for the same part of its available time. */
   #turnAt(beat: Heartbeat, mono: number): number {
-    const spacing = this.#spacing;
+    const spacing = this.#limiter.pace(HEARTBEAT);
     if (spacing === 0 || this.draining || beat.state !== 'healthy') return -Infinity;
-    const part = Math.min(1, EVENLY * spacing * this.#turns);
+    const used = spacing * this.#turns;
+    const part = Math.min(1, Math.max(EVENLY * used, Math.min(STRETCHED_PART, WITH_OTHERS * used)));
     return mono + part * available(beat.timing) - ageOf(beat, mono);
   }
 

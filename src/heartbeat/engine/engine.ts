@@ -1,5 +1,13 @@
 /** The heartbeat of one deployment as a pure function: (heartbeat, event, now, random) → (heartbeat, actions). */
-import { goneDelay, INTERVAL_JITTER, keyWatch, RETRY_JITTER, retryDelay, type Timing } from './formulas.ts';
+import {
+  goneDelay,
+  INTERVAL_JITTER,
+  keyWatch,
+  leavesRoomForGuesses,
+  RETRY_JITTER,
+  retryDelay,
+  type Timing,
+} from './formulas.ts';
 import {
   CLOCK_STEP,
   driftSince,
@@ -20,6 +28,7 @@ import {
   type Notice,
   type AttemptOutcome,
   type Instant,
+  type Throttled,
 } from './state.ts';
 
 export interface Step {
@@ -226,7 +235,7 @@ function conclude(draft: Draft, id: number, outcome: AttemptOutcome): void {
       if (governs && !attempt.overdue) retry(draft, now.mono + delay);
       return;
     case 'throttled':
-      return throttle(draft, governs && !attempt.overdue);
+      return throttle(draft, outcome, governs && !attempt.overdue);
     case 'unauthorized':
       return refuse(draft, governs);
     case 'not-found':
@@ -286,13 +295,14 @@ function retry(draft: Draft, at: number): void {
 }
 
 /** 429: it waits for the rate limiter as long as the deployment can afford. Others may share the limit: the next are rarer. */
-function throttle(draft: Draft, governs: boolean): void {
+function throttle(draft: Draft, { retryAfterMs, thresholdMs }: Throttled, governs: boolean): void {
   const { beat, now } = draft;
   beat.trouble = 'throttled';
   beat.hedging = false;
   if (!governs) return;
   // May grow to twice the longest interval, so that a crowded limit stays quiet for a while.
-  beat.stretch = Math.min(2 * beat.stretch, (2 * beat.timing.longestInterval) / beat.timing.interval);
+  if (retryAfterMs !== undefined || thresholdMs !== undefined || leavesRoomForGuesses(beat.timing))
+    beat.stretch = Math.min(2 * beat.stretch, (2 * beat.timing.longestInterval) / beat.timing.interval);
   dueBy(draft, now.mono + yieldDelay(beat, now.mono, draft.random), lastCall(beat, now.mono));
 }
 

@@ -16,7 +16,7 @@ export const INTERVAL_JITTER = 0.1;
 export const RETRY_JITTER = 0.2;
 
 /** I′ is at most this part of T − ε − X: some time must be left to be refused in. */
-const STRETCHED_PART = 0.6;
+export const STRETCHED_PART = 0.6;
 
 export interface Timing {
   /** T; undefined: unknown, or it does not expire. */
@@ -120,6 +120,11 @@ export function checkTiming(choice: TimingChoice): TimingProblem | undefined {
 function leavesRoom(choice: TimingChoice): boolean {
   const timing = timingFor(choice);
   return timing.interval <= available(timing);
+}
+
+/** Whether I′ leaves room for the waits of the rate limiter if refusals name no time: 2 s, 4 s, 8 s. */
+export function leavesRoomForGuesses(timing: Timing): boolean {
+  return timing.longestInterval + 14 * SECOND <= available(timing);
 }
 
 /** From one accepted heartbeat to the next, at most, if each window of X is to save the deployment, ms. */

@@ -187,14 +187,18 @@ export type AttemptOutcome =
   | { readonly type: 'accepted' }
   /** `why`: in words, with the address if it is known: `connection refused (10.0.0.7:443)`. */
   | { readonly type: 'failed'; readonly reason: FailureReason; readonly why?: string }
-  | {
-      readonly type: 'throttled';
-      readonly retryAfterMs?: number | undefined;
-      readonly thresholdMs?: number | undefined;
-    }
+  | Throttled
   /** 401, 403, and the 404 "Session expired. Please log in again.". `no-key`: nothing was sent. */
   | { readonly type: 'unauthorized'; readonly reason?: 'no-key'; readonly why?: string }
   | NotFound;
+
+/** As the rate limiter reads it. */
+export interface Throttled {
+  readonly type: 'throttled';
+  readonly retryAfterMs?: number | undefined;
+  readonly thresholdMs?: number | undefined;
+  readonly limit?: number | undefined;
+}
 
 /** 404 in the service's own words. Any other 404, such as a proxy's page, is `failed`. */
 export interface NotFound {

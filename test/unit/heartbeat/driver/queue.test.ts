@@ -155,7 +155,7 @@ describe('the room for requests', () => {
 describe('under a spacing that is proven', () => {
   /** One that expires sooner, and has had its turn; another that has not. */
   const short = due(1, 4_000, { state: 'healthy' }, { ttl: 20_000 });
-  const long = due(2, 13_000, { state: 'healthy' });
+  const long = due(2, 16_000, { state: 'healthy' });
 
   test('none goes before it opens', () => {
     const at = scene(spaced(NOW - 1_000));
@@ -186,14 +186,21 @@ describe('under a spacing that is proven', () => {
     const at = scene(spaced());
     const [later, earlier] = [due(3, 5_000, { state: 'healthy' }), due(4, 6_000, { state: 'healthy' })];
     placed(at, later, earlier);
-    // Each has the same part of T − ε − X, and a twentieth more of it.
-    const turnAt = 1.05 * 2 * 3_060;
+    // Each has the same part of T − ε − X, and leaves a fifth of the limit to other processes.
+    const turnAt = 1.25 * 2 * 3_060;
     expect(at.queue.next(NOW)).toBeUndefined();
     expect(at.queue.nextAt(NOW)).toBeCloseTo(NOW + turnAt - 6_000, 6);
     expect(at.queue.leavesAt()).toBeCloseTo(NOW + turnAt - 6_000, 6);
     const then = NOW + turnAt - 6_000 + 0.001;
     expect(at.queue.due(then)).toBeUndefined();
     expect(at.queue.next(then)).toBe(earlier);
+  });
+
+  test('twelve that need most of the limit leave a twentieth of it', () => {
+    const at = scene(spaced());
+    placed(at, ...Array.from({ length: 12 }, (_, id) => due(id, 20_000, { state: 'healthy' })));
+    expect(at.queue.next(NOW)).toBeUndefined();
+    expect(at.queue.nextAt(NOW)).toBeCloseTo(NOW + 1.05 * 12 * 3_060 - 20_000, 6);
   });
 
   test('a second attempt goes last', () => {

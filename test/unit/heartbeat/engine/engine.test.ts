@@ -174,7 +174,7 @@ describe('429', () => {
       let drawn = '';
       for (const [place, outcome] of outcomes.split('').entries()) {
         if (outcome === ' ') continue;
-        patient.meet(outcome === 'x' ? { type: 'throttled' } : ACCEPTED);
+        patient.meet(outcome === 'x' ? { type: 'throttled', retryAfterMs: 1_000 } : ACCEPTED);
         const { beat } = patient;
         if (outcome === '.')
           drawn = drawn.padEnd(place) + ((beat.dueAt - beat.basis + beat.timing.tick) / 1000).toFixed(0);
@@ -183,8 +183,20 @@ describe('429', () => {
     },
   );
 
+  it.each([
+    [20_000, false, 'the guessed waits need the room'],
+    [60_000, true, 'there is room'],
+  ])('that names no time, at a TTL of %s ms, stretches the interval: %s, %s', (ttl, isStretched) => {
+    const patient = new Patient({ ttl }).begun().meet({ type: 'throttled' }).meet(ACCEPTED);
+    expect(patient.nextIn > patient.beat.timing.interval).toBe(isStretched);
+  });
+
   it('has stretched an interval that the same TTL, said again, does not shorten', () => {
-    const patient = new Patient({ ttl: 60_000 }).begun().meet({ type: 'throttled' }).meet(ACCEPTED);
+    const patient = new Patient({ ttl: 60_000 })
+      .begun()
+      .meet({ type: 'throttled', thresholdMs: 1_000 })
+      .meet(ACCEPTED);
+    expect(patient.nextIn).toBeGreaterThan(13_000);
     const { nextIn } = patient;
     patient.tell({ type: 'timing', timing: patient.beat.timing });
     expect(patient.nextIn).toBe(nextIn);
