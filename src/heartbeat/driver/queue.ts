@@ -150,6 +150,8 @@ export class Queue<T extends { readonly beat: Heartbeat }> {
     const first = this.#latest.peek();
     if (first === undefined) return undefined;
     const { beat } = first;
+    // A wait that leaves room for an attempt is kept: a refused request may cost a token.
+    if (this.opensAt <= lastChance(beat)) return undefined;
     const isLast = mono >= lastChance(beat) && (this.#spacing === 0 || this.opensAt >= expiresAt(beat));
     return this.#limiter.mayLeaveEarly(HEARTBEAT, mono, isLast) ? first : undefined;
   }

@@ -235,7 +235,7 @@ describe('under a spacing that is proven', () => {
 
 describe('while the service wants to be left alone', () => {
   test('a heartbeat waits for as long as it can, or until that is over', () => {
-    const at = scene(closed(NOW - 1_000));
+    const at = scene(closed(NOW - 1_000, 60_000));
     const item = due(3, 20_000, { latestAt: NOW + 1_500 });
     placed(at, item);
     expect([at.queue.next(NOW), at.queue.nextAt(NOW)]).toEqual([undefined, NOW + 1_500]);
@@ -245,6 +245,14 @@ describe('while the service wants to be left alone', () => {
     placed(patient, due(3, 20_000, { latestAt: NOW + 5_000 }));
     expect(patient.queue.nextAt(NOW)).toBe(NOW + 2_020);
     expect(patient.queue.next(NOW + 2_020)).toBeDefined();
+  });
+
+  test('a wait that leaves room for an attempt is kept to its end', () => {
+    const at = scene(closed(NOW - 1_000));
+    placed(at, due(3, 20_000, { latestAt: NOW + 1_500 }));
+    expect(at.queue.next(NOW + 1_500)).toBeUndefined();
+    expect(at.queue.nextAt(NOW + 1_500)).toBe(NOW + 2_020);
+    expect(at.queue.next(NOW + 2_020)).toBeDefined();
   });
 
   test('one goes early at a time, and its end wakes the driver', () => {
