@@ -35,15 +35,7 @@ export type {
   WorkerGroupView,
   Workers,
 } from './admin/fleet.ts';
-export type {
-  Instances,
-  InstanceView,
-  Machines,
-  Offers,
-  OfferView,
-  Templates,
-  TemplateView,
-} from './admin/fleet.ts';
+export type { Instances, InstanceView, Offers, OfferView, Templates, TemplateView } from './admin/fleet.ts';
 export type { Clock, ClockMode, ClockStart } from './clock.ts';
 export type { DialectName } from './dialect.ts';
 export type { FaultHandle, FaultInput, FaultKind, Faults, FaultView } from './faults.ts';

@@ -1,16 +1,7 @@
 import * as z from 'zod';
-import { phoneNumber } from '../../contract/schemas.ts';
 import { findKey, storeKey } from '../handlers/accounts.ts';
-import { apiKeyEntry } from '../seed/seed.ts';
-import {
-  BACKING_STORES,
-  SMS_PROVIDERS,
-  type ApiKeyRecord,
-  type SentMessage,
-  type TeamRoleRecord,
-  type TfaMethodRecord,
-  type UserRecord,
-} from '../state/state.ts';
+import { apiKeyEntry, type tfaSection, type userEntry } from '../seed/seed.ts';
+import type { SentMessage, TeamRoleRecord, TfaMethodRecord, UserRecord } from '../state/state.ts';
 import { openChallenge, readTotpSecret, totpCode } from '../tfa/account.ts';
 import { Inspection } from './control.ts';
 
@@ -32,21 +23,12 @@ export class ApiKeys extends Inspection {
   /** Gives it a new value. @throws RangeError for an unknown name, Error for a value in use */
   reset(name: string, newValue: string): void {
     const { keys } = this.world.state;
-    const [value, key] = this.#named(name);
+    const found = findKey(this.world.state, name);
+    if (!found) throw new RangeError(`no API key "${name}"`);
+    const [value, key] = found;
     if (newValue !== value && keys.has(newValue)) throw new Error('key: this value is in use');
     keys.delete(value);
     keys.set(newValue, key);
-  }
-
-  /** Deletes it. @throws RangeError for an unknown name */
-  remove(name: string): void {
-    this.world.state.keys.delete(this.#named(name)[0]);
-  }
-
-  #named(name: string): [value: string, key: ApiKeyRecord] {
-    const found = findKey(this.world.state, name);
-    if (found) return found;
-    throw new RangeError(`no API key "${name}"`);
   }
 }
 
@@ -97,17 +79,6 @@ export class Outbox extends Inspection {
 /** The current code of a method, by id or base32 secret. @throws RangeError if there is none to read */
 export type TotpHelper = (methodIdOrSecret: number | string) => string;
 
-export const tfaChange = z.strictObject({
-  sms_provider: z.enum(SMS_PROVIDERS).optional(),
-  blocked_numbers: z.array(phoneNumber).optional(),
-  store: z.enum(BACKING_STORES).optional(),
-});
-
-export const userChange = z.strictObject({
-  email_verified: z.boolean().optional(),
-  sms_fraud: z.boolean().optional(),
-});
-
 /** Begins logins, reads backup codes and sessions, and changes what a user or the service has. */
 export class TwoFactor extends Inspection {
   /** Begins a login (§5.8), by default of the first user. @throws RangeError for an unknown user, as below */
@@ -129,9 +100,8 @@ export class TwoFactor extends Inspection {
   }
 
   /** Fields that are left out stay as they are. */
-  set(change: z.input<typeof tfaChange>): void {
+  set({ sms_provider, blocked_numbers, store }: z.input<typeof tfaSection>): void {
     const { tfa } = this.world.state;
-    const { sms_provider, blocked_numbers, store } = tfaChange.parse(change);
     if (sms_provider) tfa.smsProvider = sms_provider;
     if (store) tfa.store = store;
     if (!blocked_numbers) return;
@@ -139,9 +109,9 @@ export class TwoFactor extends Inspection {
     for (const number of blocked_numbers) tfa.blockedNumbers.add(number);
   }
 
-  setUser(userId: number, change: z.input<typeof userChange>): void {
+  setUser(userId: number, change: Pick<z.input<typeof userEntry>, 'email_verified' | 'sms_fraud'>): void {
     const user = this.#user(userId);
-    const { email_verified, sms_fraud } = userChange.parse(change);
+    const { email_verified, sms_fraud } = change;
     if (sms_fraud !== undefined) user.tfa.smsFraud = sms_fraud;
     if (email_verified !== undefined)
       user.emailVerifiedAt = email_verified ? Math.floor(this.world.now() / 1000) : null;

@@ -1,6 +1,5 @@
 import * as z from 'zod';
 import type { InstanceStatus } from '../../contract/operations/instances/instance-list.ts';
-import type { MaintenanceWindow } from '../../contract/operations/machines.ts';
 import { ENDPOINT_STATES } from '../../contract/operations/serverless/endpoint-groups.ts';
 import type { Engine } from '../fleet/engine.ts';
 import { noteEvent } from '../fleet/story.ts';
@@ -15,14 +14,8 @@ import {
 } from '../handlers/endpoint-groups.ts';
 import { templateView } from '../handlers/templates.ts';
 import { deleteWorkerGroup } from '../handlers/workergroups.ts';
-import { deploymentOf, offerOf, templateOf, workerGroupOf } from '../seed/build.ts';
-import {
-  deploymentChanges,
-  deploymentEntry,
-  offerEntry,
-  templateEntry,
-  workerGroupEntry,
-} from '../seed/seed.ts';
+import { deploymentOf, workerGroupOf } from '../seed/build.ts';
+import { deploymentChanges, deploymentEntry, workerGroupEntry } from '../seed/seed.ts';
 import type { World } from '../service.ts';
 import { setInstanceStatus, statusAt, type OfferRecord } from '../state/instances.ts';
 import {
@@ -314,17 +307,6 @@ export class Instances extends Inspection {
   }
 }
 
-/** `emulator.machines.maintenances(11)` */
-export class Machines extends Inspection {
-  maintenances(id: number): readonly MaintenanceWindow[] {
-    return existing(this.world.state.machines, id, 'machine').maintenances;
-  }
-
-  setMaintenances(id: number, windows: readonly MaintenanceWindow[]): void {
-    existing(this.world.state.machines, id, 'machine').maintenances = [...windows];
-  }
-}
-
 /** An offer in the units of the interface. `rented_by`: id of its instance; null while free. */
 export type OfferView = Readonly<Omit<OfferRecord, 'steps'>>;
 
@@ -336,12 +318,6 @@ export class Offers extends Inspection {
       return offer;
     });
   }
-
-  /** Adds or replaces an offer, which is then free; `gpu_ram` in MB. */
-  add(offer: z.input<typeof offerEntry>): void {
-    const record = offerOf(offerEntry.parse(offer));
-    this.world.state.offers.set(record.id, record);
-  }
 }
 
 /** A template as the service answers it. */
@@ -352,12 +328,5 @@ export class Templates extends Inspection {
   /** Includes private templates of all users. */
   list(): TemplateView[] {
     return [...this.world.state.templates.values()].map(templateView);
-  }
-
-  /** Adds or replaces a template. */
-  add(template: z.input<typeof templateEntry>): TemplateView {
-    const record = templateOf(templateEntry.parse(template), this.beginning);
-    this.world.state.templates.set(record.id, record);
-    return templateView(record);
   }
 }

@@ -1,41 +1,23 @@
 import * as z from 'zod';
 import { messageOf } from '../../contract/pilotlight-error.ts';
 import { INSTANCE_STATUSES } from '../../contract/operations/instances/instance-list.ts';
-import { maintenanceWindow } from '../../contract/operations/machines.ts';
 import { coerceFields } from '../../wire/coerce.ts';
 import { createMatcher } from '../../wire/match.ts';
 import { problemsOf } from '../../wire/request.ts';
 import { jsonAnswer, type Answer } from '../answer.ts';
 import { faultSchema } from '../faults.ts';
 import { journalExpectation, journalFilter } from '../journal.ts';
-import {
-  apiKeyEntry,
-  deploymentChanges,
-  deploymentEntry,
-  offerEntry,
-  seedSchema,
-  TraitsError,
-} from '../seed/seed.ts';
+import { deploymentChanges, deploymentEntry, seedSchema, TraitsError } from '../seed/seed.ts';
 import type { World } from '../service.ts';
 import { loadSchema } from '../state/serverless.ts';
 import type { TraitsInput } from '../state/settings.ts';
-import {
-  ApiKeys,
-  Outbox,
-  outboxFilter,
-  TeamRoles,
-  tfaChange,
-  TwoFactor,
-  userChange,
-  type TotpHelper,
-} from './accounts.ts';
+import { ApiKeys, Outbox, outboxFilter, TeamRoles, TwoFactor, type TotpHelper } from './accounts.ts';
 import { TraitSwitches, type Control, type Machinery, type Snapshot } from './control.ts';
 import {
   Deployments,
   EndpointGroups,
   Instances,
   Loads,
-  Machines,
   Offers,
   Templates,
   WorkerGroups,
@@ -49,7 +31,6 @@ const INSPECTIONS = {
   workergroups: WorkerGroups,
   workers: Workers,
   instances: Instances,
-  machines: Machines,
   templates: Templates,
   offers: Offers,
   teamRoles: TeamRoles,
@@ -136,27 +117,19 @@ const clockChange = z.discriminatedUnion('action', [
 ]);
 
 const journalOrder = z.strictObject({ order: z.array(journalFilter) });
-const keyValue = apiKeyEntry.pick({ key: true });
-const keyEntry = apiKeyEntry.omit({ name: true });
 const deployment = deploymentEntry.omit({ id: true });
 const lines = z.union([z.strictObject({ lines: z.array(z.string()) }), z.strictObject({ text: z.string() })]);
 const rate = z.strictObject({ linesPerSecond: z.number().nonnegative() });
 const status = z.strictObject({ actual_status: z.enum(INSTANCE_STATUSES) });
-const offer = offerEntry.omit({ id: true });
-const windows = z.strictObject({
-  maintenances: z.array(maintenanceWindow.extend({ duration_hours: z.int().positive() })),
-});
 const endpointName = z.union([z.string().min(1), z.int()]).describe('name or id of the endpoint group');
 const endpointLoad = z.looseObject({ endpoint: endpointName });
 const hanging = z.strictObject({ hangs: z.boolean().describe('whether no start of its workers ends well') });
-const newSecret = z.strictObject({ secret: z.string().nullable() });
 const totpSecret = z.strictObject({ secret: z.string().describe('base32, of tfa/totp-setup/') });
 const login = z.strictObject({ user_id: z.int().optional().describe('absent: the first user') });
 
 export function adminRoutes(parts: AdminParts): AdminRoute[] {
   const { world, control, clock, faults, traits, journal } = parts;
-  const { apiKeys, deployments, workergroups, workers, instances, offers, machines } = parts;
-  const { endpointGroups, load, outbox, tfa } = parts;
+  const { deployments, workergroups, workers, instances, endpointGroups, load, outbox, tfa } = parts;
   const snapshots = new Map<string, Snapshot>();
   const showClock = () => ({ mode: clock.mode, nowMs: clock.now(), offsetMs: clock.offsetMs });
   // `set` validates: its messages show the value of each field.
@@ -225,12 +198,6 @@ export function adminRoutes(parts: AdminParts): AdminRoute[] {
       journal.verifyOrder(body.order),
     ),
 
-    put('/api-keys/{name}', 'adds an API key', keyEntry, (body, { name }) => apiKeys.add({ name, ...body })),
-    post('/api-keys/{name}/reset', 'a new value; the old one gets 401', keyValue, (body, { name }) =>
-      apiKeys.reset(name, body.key),
-    ),
-    remove('/api-keys/{name}', 'deletes it', ({ name }) => apiKeys.remove(name)),
-
     get('/deployments/{id}', 'one deployment and how close it came to expiry', ({ id }) =>
       deployments.get(id),
     ),
@@ -263,12 +230,6 @@ export function adminRoutes(parts: AdminParts): AdminRoute[] {
     put('/instances/{id}/status', 'its status from now on', status, (body, { id }) =>
       instances.setStatus(id, body.actual_status),
     ),
-    put('/offers/{id}', 'adds or replaces a machine offer', offer, (body, { id }) =>
-      offers.add({ id, ...body }),
-    ),
-    put('/machines/{id}/maintenances', 'its maintenance windows', windows, (body, { id }) =>
-      machines.setMaintenances(id, body.maintenances),
-    ),
 
     get(
       '/endpoint-groups/{endpoint}',
@@ -299,20 +260,12 @@ export function adminRoutes(parts: AdminParts): AdminRoute[] {
     get('/totp/{id}', 'the code that the authenticator of a method shows', ({ id }) => ({
       code: tfa.totp(id),
     })),
-    put('/totp/{id}', 'another secret, or null for one that is lost', newSecret, (body, { id }) =>
-      tfa.setTotpSecret(id, body.secret),
-    ),
     post('/totp', 'the code of a secret that is being set up', totpSecret, (body) => ({
       code: tfa.totp(body.secret),
     })),
     post('/logins', 'begins a login: a tfa_secret for the logged-out path', login, (body) =>
       tfa.startLogin(body.user_id),
     ),
-    put('/tfa', 'SMS provider, blocked numbers, backing store', tfaChange, (body) => tfa.set(body)),
-    put('/users/{id}', 'e-mail verified, SMS fraud', userChange, (body, { id }) => tfa.setUser(id, body)),
-    get('/users/{id}/backup-codes', 'the unused ones', ({ id }) => ({
-      backup_codes: tfa.backupCodes(id),
-    })),
   ];
 }
 

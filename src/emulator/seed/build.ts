@@ -189,7 +189,7 @@ function instanceOf(entry: Entry<'instances'>, { nowMs, owner, settings }: Begin
   });
 }
 
-export function templateOf(
+function templateOf(
   entry: Entry<'templates'>,
   { nowMs, owner }: Omit<Beginning, 'settings'>,
 ): TemplateRecord {
@@ -201,7 +201,7 @@ export function templateOf(
   return newTemplate(fields, known);
 }
 
-export function offerOf({ statuses, ...entry }: Entry<'offers'>): OfferRecord {
+function offerOf({ statuses, ...entry }: Entry<'offers'>): OfferRecord {
   return { ...entry, steps: stepsOf(statuses), rented_by: null };
 }
 

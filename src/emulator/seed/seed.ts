@@ -35,7 +35,7 @@ const statusSteps = z
 
 const { docker_login_repo: repo, docker_login_user: loginUser, docker_login_pass: pass } = templateBody.shape;
 
-export const templateEntry = z.strictObject({
+const templateEntry = z.strictObject({
   id,
   creator_id: id.optional().describe('its owner, who need not exist; absent: the first user'),
   recommended: flag,
@@ -49,7 +49,7 @@ export const templateEntry = z.strictObject({
   docker_login_pass: pass.default(''),
 });
 
-export const offerEntry = z.strictObject({
+const offerEntry = z.strictObject({
   id,
   machine_id: id,
   gpu_name: z.string().default('RTX 4090'),
@@ -100,7 +100,7 @@ export const apiKeyEntry = z.strictObject({
   team: flag.describe("used in a team's context"),
 });
 
-const user = z.strictObject({
+export const userEntry = z.strictObject({
   id,
   username: z.string().default('dev'),
   email: z.string().optional(),
@@ -176,7 +176,7 @@ const instance = z.strictObject({
 export const seedSchema = z.strictObject({
   $schema: z.string().optional(),
   settings: settingsSchema.partial().optional().describe('numbers that the interface does not show'),
-  users: z.array(user).min(1).optional().describe('the first is the user of the default API key'),
+  users: z.array(userEntry).min(1).optional().describe('the first is the user of the default API key'),
   tfa: tfaSection.optional().describe('two-factor authentication, as far as all accounts share it'),
   deployments: z.array(deploymentEntry).optional(),
   workergroups: z.array(workerGroupEntry).optional(),

@@ -315,13 +315,15 @@ describe('a team role', () => {
   });
 });
 
-test('offers and templates can be added from inside and outside', async () => {
-  emulator.offers.add({ id: 1, machine_id: 11, statuses: [{ actual_status: 'unknown' }] });
-  const path = `${emulator.url}/_emulator/offers/2`;
-  await fetch(path, { method: 'PUT', body: JSON.stringify({ machine_id: 12, dph_total: 3 }) });
-  expect(emulator.offers.list().slice(-2)).toMatchObject([{ id: 1 }, { id: 2, dph_total: 3 }]);
-  const { hash_id: hash } = emulator.templates.add({ id: 5, name: 'added', image: 'a' });
+test('offers and templates of a seed are rented and used like any', async () => {
+  await emulator.seed({
+    ...SEED,
+    offers: [{ id: 1, machine_id: 11, statuses: [{ actual_status: 'unknown' }] }],
+    templates: [{ id: 5, name: 'own', image: 'a' }],
+  });
+  expect(emulator.offers.list()).toMatchObject([{ id: 1, rented_by: null }]);
+  const hash = emulator.templates.list()[0]?.hash_id ?? '';
   const { new_contract: id } = await client.instances.create({ offer_id: 1, template_hash_id: hash });
   expect(emulator.instances.list().find((one) => one.id === id)?.status).toBe('unknown');
-  expect(emulator.templates.list().find((one) => one.id === 5)).toMatchObject({ count_created: 1 });
+  expect(emulator.templates.list()).toMatchObject([{ id: 5, creator_id: 1, count_created: 1 }]);
 });
