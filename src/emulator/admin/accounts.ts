@@ -112,19 +112,19 @@ export class TwoFactor extends Inspection {
   setUser(userId: number, change: Pick<z.input<typeof userEntry>, 'email_verified' | 'sms_fraud'>): void {
     const user = this.#user(userId);
     const { email_verified, sms_fraud } = change;
-    if (sms_fraud !== undefined) user.tfa.smsFraud = sms_fraud;
+    if (sms_fraud !== undefined) user.tfa.sms_fraud = sms_fraud;
     if (email_verified !== undefined)
-      user.emailVerifiedAt = email_verified ? Math.floor(this.world.now() / 1000) : null;
+      user.email_verified_at = email_verified ? Math.floor(this.world.now() / 1000) : null;
   }
 
   /** Sets the secret of an authenticator. Null or invalid base32 makes it tfa_method_not_configured. */
   setTotpSecret(methodId: number, base32: string | null): void {
-    this.#authenticator(methodId).totpSecret = base32;
+    this.#authenticator(methodId).totp_secret = base32;
   }
 
   totp(methodIdOrSecret: number | string): string {
     const isSecret = typeof methodIdOrSecret === 'string';
-    const base32 = isSecret ? methodIdOrSecret : this.#authenticator(methodIdOrSecret).totpSecret;
+    const base32 = isSecret ? methodIdOrSecret : this.#authenticator(methodIdOrSecret).totp_secret;
     const secret = readTotpSecret(base32);
     if (!secret) throw new RangeError('no TOTP secret that can be read');
     return totpCode(secret, this.world.now());

@@ -276,7 +276,7 @@ function overview({ world, clock, faults, ...inspected }: AdminParts) {
     clock: { mode: clock.mode, nowMs: clock.now() },
     settings: state.settings,
     traits: state.traits,
-    users: [...state.users.values()].map(({ id, username, isAdmin }) => ({ id, username, isAdmin })),
+    users: [...state.users.values()].map(({ id, username, is_admin }) => ({ id, username, is_admin })),
     apiKeys: [...state.keys.values()].map(({ id, name, userId }) => ({ id, name, userId })),
     deployments: inspected.deployments.list(),
     workergroups: inspected.workergroups.list(),

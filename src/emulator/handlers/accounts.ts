@@ -75,12 +75,12 @@ export const accountHandlers: HandlersOf<'apiKeys' | 'teams' | 'users'> = {
   },
 
   /** Role names are case-sensitive. */
-  'teams.createRole': ({ name, permissions }, { state, key, user: { teamId }, nowMs }) => {
+  'teams.createRole': ({ name, permissions }, { state, key, user: { team_id }, nowMs }) => {
     if (!key.team) throw new Refused('team_required', 'this key does not act for a team', 'authorization');
-    if ([...state.teamRoles.values()].some((role) => role.team_id === teamId && role.name === name))
+    if ([...state.teamRoles.values()].some((role) => role.team_id === team_id && role.name === name))
       throw new Refused('duplicate_role', `there is a role "${name}" already`, 'name');
     const id = nextId(state, 'team role', state.teamRoles.keys());
-    state.teamRoles.set(id, { id, team_id: teamId, name, permissions, created_at: nowMs / 1000 });
+    state.teamRoles.set(id, { id, team_id, name, permissions, created_at: nowMs / 1000 });
     return { msg: `Role ${name} created` };
   },
 
@@ -89,14 +89,8 @@ export const accountHandlers: HandlersOf<'apiKeys' | 'teams' | 'users'> = {
 };
 
 function viewUser(user: UserRecord) {
-  return {
-    id: user.id,
-    username: user.username,
-    email: user.email,
-    email_verified_at: user.emailVerifiedAt,
-    is_admin: user.isAdmin,
-    tfa_status: tfaStatusOf(user.tfa),
-  };
+  const { team_id: _, tfa, ...shown } = user;
+  return { ...shown, tfa_status: tfaStatusOf(tfa) };
 }
 
 function ownKey(id: number, { state, user }: HandlerContext): [value: string, key: ApiKeyRecord] {

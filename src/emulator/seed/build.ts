@@ -120,10 +120,10 @@ function byId<Item extends { readonly id: number }>(items: readonly Item[]): Map
 }
 
 function userOf(user: Entry<'users'>, { settings, nowMs }: Beginning): UserRecord {
-  const { id, username, email = null, is_admin: isAdmin, team_id: teamId = id } = user;
-  const emailVerifiedAt = user.email_verified && email !== null ? Math.floor(nowMs / 1000) : null;
+  const { id, username, email = null, is_admin, team_id = id } = user;
+  const email_verified_at = user.email_verified && email !== null ? Math.floor(nowMs / 1000) : null;
   const tfa = accountOf(user, settings.randomSeed, nowMs);
-  return { id, username, email, emailVerifiedAt, isAdmin, teamId, tfa };
+  return { id, username, email, email_verified_at, is_admin, team_id, tfa };
 }
 
 function keysOf(users: readonly Entry<'users'>[]): Map<string, ApiKeyRecord> {
@@ -230,25 +230,17 @@ function stepsOf(statuses: Entry<'instances'>['statuses']): InstanceStep[] | nul
 
 function accountOf(user: Entry<'users'>, randomSeed: number, nowMs: number): TfaAccount {
   const random = createRandom(mixSeeds(randomSeed, user.id));
-  const methods = user.tfa_methods.map((given): TfaMethodRecord => {
-    const { totp_secret: secret = given.method === 'sms' ? null : newTotpSecret(random) } = given;
-    return {
-      id: given.id,
-      method: given.method,
-      label: given.label ?? null,
-      phoneNumber: given.phone_number ?? null,
-      totpSecret: given.method === 'sms' ? null : secret,
-      isPrimary: given.is_primary,
-      failCount: given.fail_count,
-      lockedUntilMs: given.locked_for === undefined ? null : nowMs + given.locked_for * 1000,
-      createdAtMs: nowMs,
-      lastUsedMs: null,
-    };
+  const methods = user.tfa_methods.map(({ locked_for, ...given }): TfaMethodRecord => {
+    const isSms = given.method === 'sms';
+    const { label = null, phone_number = null, totp_secret = isSms ? null : newTotpSecret(random) } = given;
+    const locked_until = locked_for === undefined ? null : (nowMs + locked_for * 1000) / 1000;
+    const shown = { ...given, label, phone_number, locked_until, created_at: nowMs / 1000, last_used: null };
+    return { ...shown, totp_secret: isSms ? null : totp_secret };
   });
   return {
     legacy: user.legacy_2fa && methods.length === 0,
-    phoneNumber: user.phone_number ?? null,
-    smsFraud: user.sms_fraud,
+    phone_number: user.phone_number ?? null,
+    sms_fraud: user.sms_fraud,
     methods,
     backupCodes: user.backup_codes ?? newBackupCodes(random, user.backup_codes_remaining),
     authorizedUntilMs: null,

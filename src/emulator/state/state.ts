@@ -77,9 +77,9 @@ export interface UserRecord {
   readonly id: number;
   readonly username: string;
   readonly email: string | null;
-  emailVerifiedAt: number | null;
-  readonly isAdmin: boolean;
-  readonly teamId: number;
+  email_verified_at: number | null;
+  readonly is_admin: boolean;
+  readonly team_id: number;
   readonly tfa: TfaAccount;
 }
 
@@ -124,8 +124,8 @@ export interface TfaAccount {
   /** 2FA without a method row, from before methods were stored (§2.4). */
   legacy: boolean;
   /** E.164; a legacy account gets its codes there. */
-  phoneNumber: string | null;
-  smsFraud: boolean;
+  phone_number: string | null;
+  sms_fraud: boolean;
   methods: TfaMethodRecord[];
   backupCodes: string[];
   /** End of the 30-minute window for adding a method, Unix ms. */
@@ -133,18 +133,19 @@ export interface TfaAccount {
   smsSentAtMs: number[];
 }
 
+/** Times in Unix seconds. */
 export interface TfaMethodRecord {
   readonly id: number;
   readonly method: 'sms' | 'totp';
   label: string | null;
-  readonly phoneNumber: string | null;
+  readonly phone_number: string | null;
   /** Base32; null or unreadable: not configured. */
-  totpSecret: string | null;
-  isPrimary: boolean;
-  failCount: number;
-  lockedUntilMs: number | null;
-  readonly createdAtMs: number;
-  lastUsedMs: number | null;
+  totp_secret: string | null;
+  is_primary: boolean;
+  fail_count: number;
+  locked_until: number | null;
+  readonly created_at: number;
+  last_used: number | null;
 }
 
 export type Channel = 'sms' | 'email';
@@ -161,7 +162,7 @@ export interface Challenge {
 export interface SentCode {
   readonly code: string;
   expiresAtMs: number;
-  readonly phoneNumber: string | null;
+  readonly phone_number: string | null;
   readonly methodId: number | null;
   /** Wrong codes, if no method counts them. */
   failures: number;

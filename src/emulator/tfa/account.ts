@@ -49,18 +49,10 @@ export function invalidMethod(rule: string): Refused {
 
 /** §2.4: shows the last 4 digits of a phone number, and no secret. */
 export function viewMethod(method: TfaMethodRecord, userId: number, nowMs: number): TfaMethod {
-  const { id, label, phoneNumber } = method;
-  return {
-    id,
-    user_id: userId,
-    method: method.method,
-    label,
-    ...(phoneNumber !== null && { phone_number: phoneNumber.replaceAll(/\d(?=\d{4})/g, '*') }),
-    is_primary: method.isPrimary,
-    ...lockView(method, nowMs),
-    created_at: method.createdAtMs / 1000,
-    last_used: method.lastUsedMs === null ? null : method.lastUsedMs / 1000,
-  };
+  expireLock(method, nowMs);
+  const { totp_secret: _, phone_number, ...shown } = method;
+  const masked = phone_number?.replaceAll(/\d(?=\d{4})/g, '*');
+  return { ...shown, user_id: userId, ...(masked !== undefined && { phone_number: masked }) };
 }
 
 /** Without characters that look alike: 0 O, 1 I L. */
@@ -86,15 +78,15 @@ const LOCKOUT_MS = LIMITS.methodLockoutSeconds * 1000;
 
 /** A passed lock clears its failures: one more mistake does not lock again at once. */
 function expireLock(method: TfaMethodRecord, nowMs: number): void {
-  if (method.lockedUntilMs === null || nowMs < method.lockedUntilMs) return;
-  method.lockedUntilMs = null;
-  method.failCount = 0;
+  if (method.locked_until === null || nowMs / 1000 < method.locked_until) return;
+  method.locked_until = null;
+  method.fail_count = 0;
 }
 
 function lockView(method: TfaMethodRecord, nowMs: number) {
   expireLock(method, nowMs);
-  const { failCount, lockedUntilMs } = method;
-  return { fail_count: failCount, locked_until: lockedUntilMs === null ? null : lockedUntilMs / 1000 };
+  const { fail_count, locked_until } = method;
+  return { fail_count, locked_until };
 }
 
 export function requireUnlocked(method: TfaMethodRecord, nowMs: number): void {
@@ -104,15 +96,15 @@ export function requireUnlocked(method: TfaMethodRecord, nowMs: number): void {
 }
 
 export function noteFailure(method: TfaMethodRecord, allowed: number, nowMs: number) {
-  method.failCount += 1;
-  if (method.failCount > allowed) method.lockedUntilMs = nowMs + LOCKOUT_MS;
+  method.fail_count += 1;
+  if (method.fail_count > allowed) method.locked_until = (nowMs + LOCKOUT_MS) / 1000;
   return lockView(method, nowMs);
 }
 
 export function noteSuccess(method: TfaMethodRecord, nowMs: number): void {
-  method.failCount = 0;
-  method.lockedUntilMs = null;
-  method.lastUsedMs = nowMs;
+  method.fail_count = 0;
+  method.locked_until = null;
+  method.last_used = nowMs / 1000;
 }
 
 export function expireTfa({ tfa, users }: Pick<State, 'tfa' | 'users'>, nowMs: number): void {
@@ -202,7 +194,7 @@ export interface TfaContext {
 const ADMIN_EXEMPT: ReadonlySet<OperationId> = new Set<OperationId>(['tfa.sendSms', 'tfa.resendSms']);
 
 export function requireVerifiedEmail({ user }: TfaContext, operation: OperationId): void {
-  if (user.emailVerifiedAt !== null || (user.isAdmin && ADMIN_EXEMPT.has(operation))) return;
+  if (user.email_verified_at !== null || (user.is_admin && ADMIN_EXEMPT.has(operation))) return;
   throw new Refused('email_not_verified', 'verify your e-mail address first', 'email_verified_at');
 }
 
@@ -243,7 +235,7 @@ function totp(secret: Secret | string, shown: { issuer?: string; label?: string 
 const OUTBOX_MESSAGES = 1_000;
 
 interface SmsTarget {
-  readonly phoneNumber: string;
+  readonly phone_number: string;
   readonly methodId: number | null;
 }
 
@@ -252,15 +244,15 @@ export type Sending = (challenge: Challenge) => void;
 export function smsTo(context: TfaContext, target: SmsTarget, preauth = context.loggedOut): Sending {
   const { state, user, nowMs } = context;
   const { settings, tfa } = state;
-  const { phoneNumber } = target;
-  if (user.tfa.smsFraud)
+  const { phone_number } = target;
+  if (user.tfa.sms_fraud)
     throw new Refused('sms_fraud_detected', 'SMS is disabled for this account; ask support', 'authorization');
-  if (tfa.blockedNumbers.has(phoneNumber))
+  if (tfa.blockedNumbers.has(phone_number))
     throw new Refused('sms_blocked_number', 'no codes are sent to this number', 'phone_number');
   const sent = since(user.tfa.smsSentAtMs, nowMs, settings.smsWindowSeconds);
   if (sent.length >= settings.smsPerWindow)
     throw new Refused('sms_rate_limited', 'too many codes were asked for', 'settings.smsPerWindow');
-  const used = since(tfa.phoneUse.get(phoneNumber) ?? [], nowMs, settings.phoneCapWindowSeconds);
+  const used = since(tfa.phoneUse.get(phone_number) ?? [], nowMs, settings.phoneCapWindowSeconds);
   if (preauth && used.length >= settings.phoneCap)
     throw new Refused('preauth_phone_cap', 'this number was used in too many attempts', 'settings.phoneCap');
   if (tfa.smsProvider === 'failing')
@@ -269,8 +261,8 @@ export function smsTo(context: TfaContext, target: SmsTarget, preauth = context.
     throw new Refused('twilio_rate_limited', 'the SMS provider is busy', 'tfa.sms_provider');
   return (challenge) => {
     user.tfa.smsSentAtMs = [...sent, nowMs];
-    if (preauth) tfa.phoneUse.set(phoneNumber, [...used, nowMs]);
-    send(context, challenge, 'sms', { to: phoneNumber, ...target });
+    if (preauth) tfa.phoneUse.set(phone_number, [...used, nowMs]);
+    send(context, challenge, 'sms', { to: phone_number, ...target });
   };
 }
 
@@ -278,14 +270,14 @@ export function emailTo(context: TfaContext, operation: OperationId): Sending {
   const { email } = context.user;
   if (email === null) throw new Refused('missing_email', 'your account has no e-mail address', 'email');
   requireVerifiedEmail(context, operation);
-  return (challenge) => send(context, challenge, 'email', { to: email, phoneNumber: null, methodId: null });
+  return (challenge) => send(context, challenge, 'email', { to: email, phone_number: null, methodId: null });
 }
 
 function send(
   { state: { tfa }, user, nowMs, random }: TfaContext,
   challenge: Challenge,
   channel: Channel,
-  { to, ...target }: Pick<SentMessage, 'to'> & Pick<SentCode, 'phoneNumber' | 'methodId'>,
+  { to, ...target }: Pick<SentMessage, 'to'> & Pick<SentCode, 'phone_number' | 'methodId'>,
 ): void {
   const code = String(Math.floor(random() * 1_000_000)).padStart(6, '0');
   const expiresAtMs = nowMs + VALIDITY_MS;
@@ -315,7 +307,7 @@ export function sendSms(context: TfaContext, input: SmsInput, operation: Operati
   const given = secret === undefined ? undefined : challengeFor(context, secret, 'sms');
   requireVerifiedEmail(context, operation);
   const target = smsTarget(context, input);
-  const pending = given ? given[1].codes.sms : newestCodeTo(context, target.phoneNumber)?.[1];
+  const pending = given ? given[1].codes.sms : newestCodeTo(context, target.phone_number)?.[1];
   if (pending && context.nowMs < pending.expiresAtMs)
     throw new Refused('tfa_challenge_exists', 'a code was sent already; ask to resend it', 'phone_number');
   const goesOff = smsTo(context, target);
@@ -328,11 +320,11 @@ export function sendSms(context: TfaContext, input: SmsInput, operation: Operati
 export function resendSms(context: TfaContext, input: SmsInput, operation: OperationId) {
   const { state } = context;
   const [name, challenge] = challengeToResend(context, input);
-  const { phoneNumber, methodId } = liveCode(challenge, 'sms', context.nowMs);
-  const to = phoneNumber ?? '';
+  const { phone_number, methodId } = liveCode(challenge, 'sms', context.nowMs);
+  const to = phone_number ?? '';
   requireSameNumber(context, input, to);
   requireVerifiedEmail(context, operation);
-  smsTo(context, { phoneNumber: to, methodId })(challenge);
+  smsTo(context, { phone_number: to, methodId })(challenge);
   if (input.secret !== undefined) return { msg: 'Code sent again by SMS', secret: name };
   const [renamed] = openChallenge(context, challenge.purpose, challenge.by);
   state.tfa.challenges.set(renamed, challenge);
@@ -350,23 +342,23 @@ function challengeFor(context: TfaContext, secret: string, channel: Channel): Na
 function smsTarget(context: TfaContext, { phone_number: given, tfa_method_id: id }: SmsInput): SmsTarget {
   const { tfa: account } = context.user;
   if (id !== undefined) {
-    const phoneNumber = numberOfMethod(context, id);
-    if (given !== undefined && given !== phoneNumber) throw phoneMismatch('is not that of the method');
-    return { phoneNumber, methodId: id };
+    const phone_number = numberOfMethod(context, id);
+    if (given !== undefined && given !== phone_number) throw phoneMismatch('is not that of the method');
+    return { phone_number, methodId: id };
   }
-  const phoneNumber = given ?? ownNumber(context);
-  if (phoneNumber === null) throw missingPhone();
-  const methodId = account.methods.find((method) => method.phoneNumber === phoneNumber)?.id ?? null;
-  const isOnFile = account.legacy && phoneNumber === account.phoneNumber;
+  const phone_number = given ?? ownNumber(context);
+  if (phone_number === null) throw missingPhone();
+  const methodId = account.methods.find((method) => method.phone_number === phone_number)?.id ?? null;
+  const isOnFile = account.legacy && phone_number === account.phone_number;
   if (context.loggedOut && methodId === null && !isOnFile)
     throw phoneMismatch('belongs to no method of this account');
-  return { phoneNumber, methodId };
+  return { phone_number, methodId };
 }
 
 function ownNumber({ user: { tfa: account } }: TfaContext): string | null {
-  const methods = account.methods.filter(({ method, phoneNumber }) => method === 'sms' && phoneNumber);
-  const method = methods.length === 1 ? methods[0] : methods.find(({ isPrimary }) => isPrimary);
-  return method?.phoneNumber ?? account.phoneNumber;
+  const methods = account.methods.filter(({ method, phone_number }) => method === 'sms' && phone_number);
+  const method = methods.length === 1 ? methods[0] : methods.find(({ is_primary }) => is_primary);
+  return method?.phone_number ?? account.phone_number;
 }
 
 function challengeToResend(context: TfaContext, input: SmsInput): Named {
@@ -385,7 +377,7 @@ const RESENDABLE: readonly Challenge['purpose'][] = ['code', 'authorize'];
 
 function newestCodeTo(
   { state, user, nowMs }: TfaContext,
-  phoneNumber: string | undefined,
+  phone_number: string | undefined,
   purposes: readonly Challenge['purpose'][] = ['code'],
 ): readonly [Named, SentCode] | undefined {
   let newest: readonly [Named, SentCode] | undefined;
@@ -393,7 +385,7 @@ function newestCodeTo(
     const { userId, purpose, codes } = named[1];
     if (userId !== user.id || !purposes.includes(purpose)) continue;
     if (!codes.sms || nowMs >= codes.sms.expiresAtMs) continue;
-    if (phoneNumber === undefined || codes.sms.phoneNumber === phoneNumber) newest = [named, codes.sms];
+    if (phone_number === undefined || codes.sms.phone_number === phone_number) newest = [named, codes.sms];
   }
   return newest;
 }
@@ -407,9 +399,9 @@ function requireSameNumber(context: TfaContext, input: SmsInput, sentTo: string)
 }
 
 function numberOfMethod({ user }: TfaContext, id: number): string {
-  const { phoneNumber } = methodOf(user.tfa, id, 'sms');
-  if (phoneNumber === null) throw missingPhone();
-  return phoneNumber;
+  const { phone_number } = methodOf(user.tfa, id, 'sms');
+  if (phone_number === null) throw missingPhone();
+  return phone_number;
 }
 
 export function missingPhone(): Refused {

@@ -94,7 +94,7 @@ function verifySentCode(
   const sent = liveCode(challenge, channel, nowMs);
   const method = account.methods.find((candidate) => candidate.id === sent.methodId) ?? null;
   if (channel === 'sms') {
-    const isOnFile = account.legacy && sent.phoneNumber === account.phoneNumber;
+    const isOnFile = account.legacy && sent.phone_number === account.phone_number;
     if (!method && !isOnFile) throw phoneMismatch('that the code was sent to is not one of your methods');
     if (id !== undefined && id !== method?.id) throw phoneMismatch('of the method is not that of the code');
   }
@@ -114,8 +114,8 @@ function wrongCode(failure: Failure, lock?: Readonly<Record<string, unknown>>): 
   return new Refused(failure, 'the code is not right', 'code', fields);
 }
 
-function secretOf({ totpSecret }: TfaMethodRecord) {
-  const secret = readTotpSecret(totpSecret);
+function secretOf({ totp_secret }: TfaMethodRecord) {
+  const secret = readTotpSecret(totp_secret);
   if (secret) return secret;
   throw new Refused('tfa_method_not_configured', 'set this authenticator up again', 'tfa_method_id');
 }
@@ -135,7 +135,7 @@ const SESSION_KEY_BYTES = 32;
 export function completeLogin(context: TfaContext, { admin, ...proof }: Input<'tfa.login'>) {
   const { user, state, loggedOut } = context;
   const { tfa: account } = user;
-  if (admin && !user.isAdmin)
+  if (admin && !user.is_admin)
     throw new Refused('2fa_login_failed', 'only admins can have an admin session', 'admin');
   requireTfa(context, '2fa_login_failed');
   verifyProof(context, proof, '2fa_login_failed');
@@ -186,9 +186,9 @@ export function beginAuthorization(context: TfaContext, input: Input<'tfa.author
     return begin(context, { totpMethodId: method.id });
   }
   requireVerifiedEmail(context, 'tfa.authorizeNewMethod');
-  const { phoneNumber, id: methodId } = method;
-  if (phoneNumber === null) throw missingPhone();
-  return begin(context, 'sms', smsTo(context, { phoneNumber, methodId }, true));
+  const { phone_number, id: methodId } = method;
+  if (phone_number === null) throw missingPhone();
+  return begin(context, 'sms', smsTo(context, { phone_number, methodId }, true));
 }
 
 export function confirmAuthorization(
@@ -280,9 +280,9 @@ export function confirmNew(context: TfaContext, input: Confirmation) {
   addMethod(context, {
     method: input.tfa_method,
     label: input.label ?? null,
-    phoneNumber: isSms ? (input.phone_number ?? null) : null,
-    totpSecret: isSms ? null : input.secret,
-    lastUsedMs: nowMs,
+    phone_number: isSms ? (input.phone_number ?? null) : null,
+    totp_secret: isSms ? null : input.secret,
+    last_used: nowMs / 1000,
   });
   if (isSms) state.tfa.challenges.delete(input.secret);
   const added = { success: true, msg: `${isSms ? 'SMS' : 'TOTP'} 2FA method added` };
@@ -294,27 +294,21 @@ export function confirmNew(context: TfaContext, input: Confirmation) {
 /** A method row ends the legacy state of an account. */
 function addMethod(
   { state, user, nowMs }: TfaContext,
-  added: Pick<TfaMethodRecord, 'method' | 'label' | 'phoneNumber' | 'totpSecret' | 'lastUsedMs'>,
+  added: Pick<TfaMethodRecord, 'method' | 'label' | 'phone_number' | 'totp_secret' | 'last_used'>,
 ): void {
   const { tfa: account } = user;
-  const isPrimary = account.methods.length === 0;
+  const is_primary = account.methods.length === 0;
   const id = state.tfa.nextMethodId;
   state.tfa.nextMethodId += 1;
   account.legacy = false;
-  account.methods.push({
-    id,
-    ...added,
-    isPrimary,
-    failCount: 0,
-    lockedUntilMs: null,
-    createdAtMs: nowMs,
-  });
+  const begun = { fail_count: 0, locked_until: null, created_at: nowMs / 1000 };
+  account.methods.push({ id, ...added, is_primary, ...begun });
 }
 
 function requireNew({ state, user }: TfaContext, { tfa_method: type, phone_number, secret }: Confirmation) {
   const sameType = user.tfa.methods.filter(({ method }) => method === type);
   const same = sameType.some((one) =>
-    type === 'sms' ? one.phoneNumber === phone_number : one.totpSecret === secret,
+    type === 'sms' ? one.phone_number === phone_number : one.totp_secret === secret,
   );
   if (!same && sameType.length < state.settings.methodsPerType) return;
   throw new Refused('duplicate_tfa_method', `there is a ${type} method already`, 'settings.methodsPerType');
@@ -323,7 +317,7 @@ function requireNew({ state, user }: TfaContext, { tfa_method: type, phone_numbe
 function passSmsChallenge(context: TfaContext, { code, secret, phone_number: phone }: Confirmation): void {
   const challenge = findChallenge(context, secret);
   const sent = liveCode(challenge, 'sms', context.nowMs);
-  if (sent.phoneNumber !== phone) throw phoneMismatch('is not the one that the code was sent to');
+  if (sent.phone_number !== phone) throw phoneMismatch('is not the one that the code was sent to');
   if (sent.code === code) return;
   noteWrongCode(challenge, 'sms', context.state.settings.tfaFailuresAllowed);
   throw wrongCode('2fa_verification_failed');
@@ -350,7 +344,7 @@ export function removeMethod(context: TfaContext, { target_id, ...proof }: Input
     account.backupCodes = [];
     return { msg: '2FA Successfully Disabled' };
   }
-  if (target?.isPrimary) oldest.isPrimary = true;
+  if (target?.is_primary) oldest.is_primary = true;
   return { msg: '2FA method removed', remaining_methods: account.methods.length };
 }
 
@@ -363,14 +357,14 @@ function requireImplicitTarget({ user }: TfaContext, proof: Proof): void {
 }
 
 export function updateMethod({ user, nowMs }: TfaContext, input: Input<'tfa.update'>) {
-  const { tfa_method: type, tfa_method_id: id, label, is_primary: isPrimary } = input;
+  const { tfa_method: type, tfa_method_id: id, label, is_primary } = input;
   const { tfa: account } = user;
   const method = id === undefined ? chooseMethod(account, type ?? 'totp', id) : methodOf(account, id, type);
   if (!method) throw notFound(`2FA method of the type ${type}`, 'tfa_method');
-  if (isPrimary === false && method.isPrimary)
+  if (is_primary === false && method.is_primary)
     throw badRequest('is_primary', 'make another method the primary one instead');
   if (label !== undefined) method.label = label;
-  if (isPrimary) for (const other of account.methods) other.isPrimary = other === method;
+  if (is_primary) for (const other of account.methods) other.is_primary = other === method;
   return { success: true, msg: '2FA method updated', method: viewMethod(method, user.id, nowMs) };
 }
 
@@ -379,11 +373,11 @@ export function regenerateBackupCodes(context: TfaContext, proof: Proof) {
   const { tfa: account } = context.user;
   requireTfa(context, '2fa_verification_failed');
   const isLegacy = account.methods.length === 0;
-  if (isLegacy && account.phoneNumber === null) throw missingPhone();
+  if (isLegacy && account.phone_number === null) throw missingPhone();
   verifyProof(context, proof, '2fa_verification_failed');
   if (isLegacy) {
-    const { phoneNumber } = account;
-    addMethod(context, { method: 'sms', label: null, phoneNumber, totpSecret: null, lastUsedMs: null });
+    const { phone_number } = account;
+    addMethod(context, { method: 'sms', label: null, phone_number, totp_secret: null, last_used: null });
   }
   account.backupCodes = newBackupCodes(context.random);
   return { msg: 'New backup codes; the earlier ones no longer work', backup_codes: [...account.backupCodes] };

@@ -65,7 +65,7 @@ test('its health, its key, and what there is of everything, without a secret', a
     dialect: 'spec',
     clock: { mode: 'frozen', nowMs: NOON },
     settings: { randomSeed: 1 },
-    users: [{ id: 1, username: 'dev', isAdmin: false }],
+    users: [{ id: 1, username: 'dev', is_admin: false }],
     apiKeys: [
       { id: 1, name: 'default', userId: 1 },
       { id: 2, name: 'team', userId: 1 },
