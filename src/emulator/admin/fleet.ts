@@ -308,13 +308,13 @@ export class Instances extends Inspection {
 }
 
 /** An offer in the units of the interface. `rented_by`: id of its instance; null while free. */
-export type OfferView = Readonly<Omit<OfferRecord, 'steps'>>;
+export type OfferView = Readonly<Omit<OfferRecord, 'statuses'>>;
 
 /** Each offer can be rented once, and is free again when its instance is destroyed. */
 export class Offers extends Inspection {
   list(): OfferView[] {
     return [...this.world.state.offers.values()].map((record) => {
-      const { steps: _, ...offer } = record;
+      const { statuses: _, ...offer } = record;
       return offer;
     });
   }

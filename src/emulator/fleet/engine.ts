@@ -482,9 +482,9 @@ export class Engine implements GroupObserver {
     else if (phase === 'creating') changeSteps(instance, startingSteps(state.settings), nowMs);
     else if (phase === 'starting') {
       instance.intendedStatus = 'running';
-      const instanceLoadingSeconds = state.settings.workerColdStartSeconds;
+      const steps = restartingSteps(state.settings.workerColdStartSeconds);
       // Another tenant has its GPU: it waits.
-      if (!worker.isStranded) changeSteps(instance, restartingSteps({ instanceLoadingSeconds }), nowMs);
+      if (!worker.isStranded) changeSteps(instance, steps, nowMs);
     }
   }
 

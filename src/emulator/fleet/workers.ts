@@ -122,9 +122,9 @@ export function rollWorkers(state: State, workers: readonly WorkerRecord[], nowM
   for (const [index, worker] of ready.entries()) {
     worker.stepsFromMs = nowMs;
     worker.steps = [
-      { status: 'update_ready', durationMs: index * workerUpdateSeconds * 1000 },
-      { status: 'update_rebooting', durationMs: (workerUpdateSeconds * 1000) / 2 },
-      { status: 'update_starting', durationMs: (workerUpdateSeconds * 1000) / 2 },
+      { actual_status: 'update_ready', seconds: index * workerUpdateSeconds },
+      { actual_status: 'update_rebooting', seconds: workerUpdateSeconds / 2 },
+      { actual_status: 'update_starting', seconds: workerUpdateSeconds / 2 },
     ];
   }
   return ready;
@@ -147,21 +147,12 @@ export function runSpan(instance: InstanceRecord): { fromMs: number | null; toMs
   return { fromMs, toMs: toMs === Infinity ? null : toMs };
 }
 
+export const NO_LOAD = { cur_load: 0, new_load: 0, cur_load_rolling_avg: 0, cur_perf: 0, reqs_working: 0 };
 /** What a worker reports, and requests counted by the engine. Trait `load_meaning` says the units. */
-export type WorkerLoad = Readonly<
-  Record<'cur_load' | 'new_load' | 'cur_load_rolling_avg' | 'cur_perf' | 'reqs_working', number>
->;
+export type WorkerLoad = Readonly<typeof NO_LOAD>;
 
 /** Work of a stuck request, as one was seen. */
 const STUCK_WORK = 100;
-
-export const NO_LOAD: WorkerLoad = {
-  cur_load: 0,
-  new_load: 0,
-  cur_load_rolling_avg: 0,
-  cur_perf: 0,
-  reqs_working: 0,
-};
 
 export function workerView(
   record: WorkerRecord,

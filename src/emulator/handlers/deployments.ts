@@ -124,7 +124,7 @@ function expiredDeployment(id: number, { traits }: State): Refused {
 function shownDeployment(record: DeploymentRecord, state: State): Deployment {
   const { id, name, tag, endpointState, ttlMs, lastHeartbeatMs, createdMs, updatedMs, versions } = record;
   const version = currentVersion(record);
-  const { image, file_hash, env, storage, search_params } = version;
+  const { image, file_hash, env = null, storage = null, search_params = null } = version;
   const endpoint = endpointOf(state, id);
   return {
     id,
@@ -149,7 +149,7 @@ function shownDeployment(record: DeploymentRecord, state: State): Deployment {
 }
 
 function shownVersion(version: DeploymentVersion): ShownVersion {
-  const { id, version_label, image, file_hash, file_size, created_at, uploaded_at } = version;
+  const { id, version_label = null, image, file_hash, file_size, created_at, uploaded_at } = version;
   const shown = { id, version_label, image, file_hash, file_size, created_at, uploaded_at };
   // Nothing restores an older version.
   return { ...shown, s3_key: fileKey(version), last_used_at: created_at };
@@ -259,8 +259,7 @@ function parametersOf(request: DeployRequest): EndpointGroupParameters {
 /** A file that this account sent before need not come again. */
 function newVersion(request: DeployRequest, context: HandlerContext): DeploymentVersion {
   const { state, nowMs, random } = context;
-  const { image, file_hash, file_size } = request;
-  const { version_label = null, env = null, storage = null, search_params = null } = request;
+  const { image, file_hash, file_size, version_label, env, storage, search_params } = request;
   const taken = [...state.deployments.values()].flatMap(({ versions }) => versions.map(({ id }) => id));
   const isThere = ownOf(state.deployments, context).some(({ versions }) =>
     versions.some((one) => one.file_hash === file_hash && one.uploaded_at !== null),

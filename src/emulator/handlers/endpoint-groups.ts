@@ -2,12 +2,7 @@ import { createHash } from 'node:crypto';
 import { DAY_SECONDS } from '../../contract/times.ts';
 import { LIMITS } from '../../contract/limits.ts';
 import type { Input } from '../../contract/operations.ts';
-import type {
-  EndpointGroup,
-  EndpointGroupParameters,
-  EndpointSettings,
-  EndpointState,
-} from '../../contract/operations/serverless/endpoint-groups.ts';
+import type { EndpointGroup, EndpointState } from '../../contract/operations/serverless/endpoint-groups.ts';
 import type { RouteAnswer } from '../../contract/operations/serverless/workers.ts';
 import { checkEndpointGroup, resolveDefaults } from '../../scaling/rules/check.ts';
 import { badRequest, notFound, Refused } from '../answer.ts';
@@ -22,7 +17,7 @@ import {
   type WorkerRecord,
 } from '../state/serverless.ts';
 import { endpointNamed, nextId, referred, type State } from '../state/state.ts';
-import { defined, ownOf, ownOne, type HandlerContext, type HandlersOf } from './define.ts';
+import { ownOf, ownOne, type HandlerContext, type HandlersOf } from './define.ts';
 import { answerLog, deleteEndpoint, deleteManaged, groupsOf, shownWorkers } from './workergroups.ts';
 
 const REPLAY_TIMEOUT_SECONDS = 60;
@@ -30,10 +25,9 @@ const REPLAY_TIMEOUT_SECONDS = 60;
 export const endpointGroupHandlers: HandlersOf<'endpointGroups'> = {
   'endpointGroups.create': (request, context) => {
     const { state, user, nowMs } = context;
-    const { endpoint_state: first = 'active', ...changes } = request;
-    requireFreeName(changes.endpoint_name, context);
-    const { parameters, further } = partsOf(changes);
-    const given = { userId: user.id, createdMs: nowMs, parameters, further, state: first };
+    const { endpoint_state: first = 'active', ...parameters } = request;
+    requireFreeName(parameters.endpoint_name, context);
+    const given = { userId: user.id, createdMs: nowMs, parameters, state: first };
     return { success: true, result: createGroup(state, given).id };
   },
 
@@ -51,13 +45,10 @@ export const endpointGroupHandlers: HandlersOf<'endpointGroups'> = {
     if (deploymentId !== null)
       throw badRequest('id', `endpoint ${id} is managed by deployment ${deploymentId}: change that instead`);
     requireFreeName(changes.endpoint_name, context, group);
-    const { parameters, further } = partsOf(changes);
     const { endpoint_name } = group.parameters;
-    const keeps = state.traits.put_endpoint === 'keeps';
     const before: Readonly<Record<string, unknown>> = groupView(group);
-    const kept = keeps ? group.parameters : endpoint_name === undefined ? {} : { endpoint_name };
-    group.parameters = { ...kept, ...parameters };
-    group.further = { ...(keeps && group.further), ...further };
+    const kept = state.traits.put_endpoint === 'keeps' ? group.parameters : { endpoint_name };
+    group.parameters = { ...kept, ...changes };
     const news = Object.entries(changes).filter(([name, value]) => value !== before[name]);
     if (news.length > 0) noteEvent(group, `set ${JSON.stringify(Object.fromEntries(news))}`, nowMs);
     if (next !== undefined) moveEndpoint(state, group, next, nowMs);
@@ -88,11 +79,6 @@ export const endpointGroupHandlers: HandlersOf<'endpointGroups'> = {
   },
 };
 
-function partsOf(given: EndpointGroupParameters & EndpointSettings) {
-  const { overrecruit_ratio, autoscaler_instance, ...parameters } = given;
-  return { parameters, further: defined({ overrecruit_ratio, autoscaler_instance }) };
-}
-
 /** @throws Refused bad_request */
 function requireFreeName(
   name: string | undefined,
@@ -120,14 +106,13 @@ function shownGroup(group: EndpointGroupRecord, { state, nowMs }: HandlerContext
   };
 }
 
-export function groupView({ id, userId, createdMs, parameters, further, state }: EndpointGroupRecord) {
+export function groupView({ id, userId, createdMs, parameters, state }: EndpointGroupRecord) {
   const resolved = resolveDefaults(parameters);
   return {
     id,
     user_id: userId,
     created_at: createdMs / 1000,
     ...resolved,
-    ...further,
     endpoint_name: resolved.endpoint_name ?? null,
     endpoint_state: state,
     inactivity_timeout: resolved.inactivity_timeout ?? null,
@@ -147,13 +132,13 @@ export function refuseBadGroup(given: unknown): void {
 }
 
 type NewGroup = Pick<EndpointGroupRecord, 'id' | 'userId' | 'createdMs' | 'parameters'> &
-  Partial<Pick<EndpointGroupRecord, 'state' | 'deploymentId' | 'load' | 'established' | 'further'>>;
+  Partial<Pick<EndpointGroupRecord, 'state' | 'deploymentId' | 'load' | 'established'>>;
 
 /** The key is the same in each run. */
 export function newGroup(group: NewGroup): EndpointGroupRecord {
   const apiKey = createHash('sha256').update(`key of endpoint group ${group.id}`).digest('hex');
   const logs = createEngineLogs(group.id, group.createdMs);
-  const begun = { state: 'active' as const, further: {}, deploymentId: null, load: null, established: false };
+  const begun = { state: 'active' as const, deploymentId: null, load: null, established: false };
   return { ...begun, ...group, apiKey, logs, requests: 0, hangs: false };
 }
 

@@ -97,7 +97,7 @@ export const instanceHandlers: HandlersOf<'instances' | 'machines' | 'offers'> =
 type OfferRow = ReturnType<typeof offerRow>;
 
 function offerRow(record: OfferRecord) {
-  const { steps: _, rented_by: holder, ...offer } = record;
+  const { statuses: _, rented_by: holder, ...offer } = record;
   const gpu_total_ram = offer.gpu_ram * offer.num_gpus;
   const known = { gpu_total_ram, reliability: GPU.reliability, verified: true };
   return { ...offer, ...known, rentable: holder === null, rented: holder !== null };
@@ -137,8 +137,8 @@ function instanceRow(instance: InstanceRecord, { state, nowMs }: Pick<HandlerCon
     onstart: values.onstart ?? null,
     volume_info: values.volume_info ?? null,
     extra_filters: values.extra_filters ?? null,
-    template_id: launch?.templateId ?? null,
-    template_hash_id: launch?.templateHashId ?? null,
+    template_id: launch?.template_id ?? null,
+    template_hash_id: launch?.template_hash_id ?? null,
     start_date: instance.createdMs / 1000,
     extra_env: Object.entries(values.env ?? {}),
   };
@@ -231,13 +231,12 @@ function create({ offer_id: offerId, ...request }: Input<'instances.create'>, co
     // An instance that is to be stopped never starts.
     steps:
       intendedStatus === 'stopped'
-        ? [{ status: 'created', durationMs: null }]
-        : (offer.steps ?? startingSteps(state.settings)),
+        ? [{ actual_status: 'created' }]
+        : (offer.statuses ?? startingSteps(state.settings)),
     intendedStatus,
     launch: {
-      offerId,
-      templateId: template?.id ?? null,
-      templateHashId: template?.hash_id ?? null,
+      template_id: template?.id ?? null,
+      template_hash_id: template?.hash_id ?? null,
       login: login && { registry: login.registry, user: login.user },
       values: { ...launch, disk: launch.disk ?? state.settings.instanceDiskGb },
     },

@@ -17,13 +17,14 @@ import {
   workersOf,
   workerView,
 } from '../fleet/workers.ts';
-import type {
-  EndpointGroupRecord,
-  EndpointLogs,
-  GroupLog,
-  WorkerGroupRecord,
-  WorkerGroupTraits,
-  WorkerRecord,
+import {
+  NO_TRAITS,
+  type EndpointGroupRecord,
+  type EndpointLogs,
+  type GroupLog,
+  type WorkerGroupRecord,
+  type WorkerGroupTraits,
+  type WorkerRecord,
 } from '../state/serverless.ts';
 import { endpointNamed, nextId, referred, type State, type TemplateRecord } from '../state/state.ts';
 import { createGroupLog, firstRetained, lineCount, linesBetween } from '../state/worker-log.ts';
@@ -183,16 +184,6 @@ function workerImage(template: TemplateRecord | undefined): string {
   const { image, tag } = template.content;
   return `${image}:${tag ?? template.default_tag}`;
 }
-
-const NO_TRAITS: WorkerGroupTraits = {
-  template_hash: null,
-  template_id: null,
-  search_query: null,
-  launch_args: null,
-  gpu_ram: null,
-  test_workers: null,
-  cold_workers: null,
-};
 
 type NewWorkerGroup = Omit<WorkerGroupRecord, 'traits' | 'linesPerSecond' | 'log'>;
 

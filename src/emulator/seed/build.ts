@@ -4,13 +4,7 @@ import { newGroup } from '../handlers/endpoint-groups.ts';
 import { newTemplate } from '../handlers/templates.ts';
 import { DEFAULT_IMAGE, newWorkerGroup } from '../handlers/workergroups.ts';
 import { createRandom, mixSeeds } from '../random.ts';
-import {
-  newInstance,
-  startingSteps,
-  type InstanceRecord,
-  type InstanceStep,
-  type OfferRecord,
-} from '../state/instances.ts';
+import { newInstance, startingSteps, type InstanceRecord } from '../state/instances.ts';
 import {
   createDeployment,
   loadRecord,
@@ -82,7 +76,7 @@ export function buildState(
     instances: byId(instances.map((entry) => instanceOf(entry, begin))),
     formerInstances: [],
     templates: byId(templates.map((entry) => templateOf(entry, begin))),
-    offers: byId(offers.map(offerOf)),
+    offers: byId(offers.map((entry) => Object.assign(entry, { rented_by: null }))),
     endpointGroups: byId(endpointGroups.map((entry) => endpointGroupOf(entry, begin))),
     teamRoles: new Map(),
     lastIds: lastIdsOf({
@@ -185,7 +179,7 @@ function instanceOf(entry: Entry<'instances'>, { nowMs, owner, settings }: Begin
     label,
     image,
     createdMs: nowMs - age * 1000,
-    steps: stepsOf(statuses) ?? startingSteps(settings),
+    steps: statuses ?? startingSteps(settings),
   });
 }
 
@@ -201,10 +195,6 @@ function templateOf(
   return newTemplate(fields, known);
 }
 
-function offerOf({ statuses, ...entry }: Entry<'offers'>): OfferRecord {
-  return { ...entry, steps: stepsOf(statuses), rented_by: null };
-}
-
 function endpointGroupOf(entry: Entry<'endpoint_groups'>, begin: Beginning): EndpointGroupRecord {
   const { nowMs, owner: userId, settings } = begin;
   const { id, endpoint_state: state, deployment_id: deploymentId = null, load, ...parameters } = entry;
@@ -218,14 +208,6 @@ function endpointGroupOf(entry: Entry<'endpoint_groups'>, begin: Beginning): End
     load: load ? loadRecord(load, settings, nowMs) : null,
     established: true,
   });
-}
-
-function stepsOf(statuses: Entry<'instances'>['statuses']): InstanceStep[] | null {
-  if (!statuses) return null;
-  return statuses.map(({ actual_status: status, seconds }) => ({
-    status,
-    durationMs: seconds === undefined ? null : seconds * 1000,
-  }));
 }
 
 function accountOf(user: Entry<'users'>, randomSeed: number, nowMs: number): TfaAccount {

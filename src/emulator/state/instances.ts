@@ -42,17 +42,16 @@ export interface FormerInstance {
 }
 
 interface InstanceLaunch {
-  readonly offerId: number;
-  readonly templateId: number | null;
-  readonly templateHashId: string | null;
+  readonly template_id: number | null;
+  readonly template_hash_id: string | null;
   readonly login: { readonly registry: string; readonly user: string } | null;
   readonly values: Readonly<Partial<Omit<LaunchValues, 'image' | 'label' | 'image_login'>>>;
 }
 
 export interface StatusStep<Status extends string> {
-  readonly status: Status;
-  /** null: for good. */
-  readonly durationMs: number | null;
+  readonly actual_status: Status;
+  /** Absent: for good. */
+  readonly seconds?: number | undefined;
 }
 
 export interface MachineRecord {
@@ -65,8 +64,8 @@ export interface OfferRecord extends Hardware {
   readonly gpu_ram: number;
   readonly dph_total: number;
   readonly disk_space: number;
-  /** Steps of its instance; null: it starts without trouble. */
-  readonly steps: readonly InstanceStep[] | null;
+  /** Steps of its instance; absent: it starts without trouble. */
+  readonly statuses?: readonly InstanceStep[] | undefined;
   rented_by: number | null;
 }
 
@@ -86,10 +85,10 @@ interface Stepping<Status extends string> {
 
 export function* spansOf<Status extends string>({ steps, stepsFromMs }: Stepping<Status>) {
   let fromMs = stepsFromMs;
-  for (const { status, durationMs } of steps) {
-    const toMs = fromMs + (durationMs ?? Infinity);
+  for (const { actual_status: status, seconds } of steps) {
+    const toMs = fromMs + (seconds ?? Infinity) * 1000;
     yield { status, fromMs, toMs };
-    if (durationMs === null) return;
+    if (toMs === Infinity) return;
     fromMs = toMs;
   }
 }
@@ -104,20 +103,13 @@ export function statusAt(instance: InstanceRecord, nowMs: number): InstanceStatu
 }
 
 export function startingSteps(settings: Settings): InstanceStep[] {
-  return [
-    { status: 'created', durationMs: settings.instanceCreatedSeconds * 1000 },
-    ...restartingSteps(settings),
-  ];
+  const { instanceCreatedSeconds: seconds } = settings;
+  return [{ actual_status: 'created', seconds }, ...restartingSteps(settings.instanceLoadingSeconds)];
 }
 
 /** The image is already there. */
-export function restartingSteps({
-  instanceLoadingSeconds,
-}: Pick<Settings, 'instanceLoadingSeconds'>): InstanceStep[] {
-  return [
-    { status: 'loading', durationMs: instanceLoadingSeconds * 1000 },
-    { status: 'running', durationMs: null },
-  ];
+export function restartingSteps(seconds: number): InstanceStep[] {
+  return [{ actual_status: 'loading', seconds }, { actual_status: 'running' }];
 }
 
 export function changeSteps(instance: InstanceRecord, steps: readonly InstanceStep[], nowMs: number): void {
@@ -127,7 +119,7 @@ export function changeSteps(instance: InstanceRecord, steps: readonly InstanceSt
 }
 
 export function setInstanceStatus(instance: InstanceRecord, status: InstanceStatus, nowMs: number): void {
-  changeSteps(instance, [{ status, durationMs: null }], nowMs);
+  changeSteps(instance, [{ actual_status: status }], nowMs);
 }
 
 /** A stopped instance has exited, and can start again. */
@@ -140,7 +132,7 @@ export function stopInstance(instance: InstanceRecord, nowMs: number): void {
 export function startInstance(instance: InstanceRecord, settings: Settings, nowMs: number): void {
   if (instance.intendedStatus === 'running') return;
   instance.intendedStatus = 'running';
-  changeSteps(instance, restartingSteps(settings), nowMs);
+  changeSteps(instance, restartingSteps(settings.instanceLoadingSeconds), nowMs);
 }
 
 /** Evidence 9.4. */

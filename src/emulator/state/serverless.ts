@@ -1,6 +1,7 @@
 /** Endpoint groups, worker groups, workers and logs. A log stores its growth, not its lines. */
 import { createHash } from 'node:crypto';
 import * as z from 'zod';
+import type { DeployRequest } from '../../contract/operations/serverless/deploy.ts';
 import { DEFAULT_TAG } from '../../contract/operations/serverless/serverless.ts';
 import type {
   EndpointGroupParameters,
@@ -15,8 +16,7 @@ export interface EndpointGroupRecord {
   readonly userId: number;
   readonly createdMs: number;
   /** As it was sent, so that rules can tell unset from default. */
-  parameters: EndpointGroupParameters;
-  further: EndpointSettings;
+  parameters: EndpointGroupParameters & EndpointSettings;
   state: EndpointState;
   /** A secret for the serverless address only. */
   readonly apiKey: string;
@@ -35,15 +35,16 @@ export interface EndpointGroupRecord {
 /** `info1`: decisions; `info0`: looks too; `trace`, `debug`: values and workers of each look. */
 export type EndpointLogs = Readonly<Record<'info0' | 'info1' | 'trace' | 'debug', GroupLog>>;
 
-export interface WorkerGroupTraits {
-  readonly template_hash: string | null;
-  readonly template_id: number | null;
-  readonly search_query: Readonly<Record<string, unknown>> | null;
-  readonly launch_args: string | null;
-  readonly gpu_ram: number | null;
-  readonly test_workers: number | null;
-  readonly cold_workers: number | null;
-}
+export const NO_TRAITS = {
+  template_hash: null as string | null,
+  template_id: null as number | null,
+  search_query: null as Readonly<Record<string, unknown>> | null,
+  launch_args: null as string | null,
+  gpu_ram: null as number | null,
+  test_workers: null as number | null,
+  cold_workers: null as number | null,
+};
+export type WorkerGroupTraits = Readonly<typeof NO_TRAITS>;
 
 export interface WorkerGroupRecord {
   readonly id: number;
@@ -172,15 +173,11 @@ export function loadRecord(
   return { spec: { ...load, seed: load.seed ?? randomSeed }, sinceMs };
 }
 
-export interface DeploymentVersion {
+type VersionContent = 'image' | 'file_hash' | 'version_label' | 'env' | 'storage' | 'search_params';
+
+export interface DeploymentVersion extends Readonly<Pick<DeployRequest, VersionContent>> {
   readonly id: number;
-  readonly image: string;
-  readonly file_hash: string;
   readonly file_size: number | null;
-  readonly version_label: string | null;
-  readonly env: unknown;
-  readonly storage: unknown;
-  readonly search_params: unknown;
   readonly created_at: number;
   uploaded_at: number | null;
   /** Secret of the awaited upload; null if none is awaited. */
@@ -235,10 +232,6 @@ function madeUpVersion(id: number, createdMs: number): DeploymentVersion {
     image: 'vllm/vllm-openai:latest',
     file_hash: createHash('sha256').update(`${id}`).digest('hex'),
     file_size: null,
-    version_label: null,
-    env: null,
-    storage: null,
-    search_params: null,
     created_at: createdMs / 1000,
     uploaded_at: createdMs / 1000,
     uploadPolicy: null,

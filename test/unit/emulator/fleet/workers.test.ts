@@ -11,6 +11,7 @@ import {
   workerStatus,
   workerView,
 } from '../../../../src/emulator/fleet/workers.ts';
+import type { InstanceStatus } from '../../../../src/contract/operations/instances/instance-list.ts';
 import {
   setInstanceStatus,
   startInstance,
@@ -92,14 +93,14 @@ test('an instance that is stopped loads and runs when it is started; a second ti
 
 test('when an instance runs, and until when', () => {
   const instance = instanceOf(world().state);
-  const times = (...steps: readonly [string, number | null][]) => {
-    instance.steps = steps.map(([status, durationMs]) => ({ status, durationMs })) as typeof instance.steps;
+  const times = (...steps: readonly [InstanceStatus, seconds?: number][]) => {
+    instance.steps = steps.map(([actual_status, seconds]) => ({ actual_status, seconds }));
     const { fromMs, toMs } = runSpan(instance);
     return [fromMs, toMs].map((ms) => ms && ms - NOW);
   };
-  expect(times(['created', 5], ['running', null])).toEqual([5, null]);
-  expect(times(['created', 5], ['running', 7], ['exited', null])).toEqual([5, 12]);
-  expect(times(['created', null], ['running', 7])).toEqual([null, null]);
+  expect(times(['created', 5], ['running'])).toEqual([5_000, null]);
+  expect(times(['created', 5], ['running', 7], ['exited'])).toEqual([5_000, 12_000]);
+  expect(times(['created'], ['running', 7])).toEqual([null, null]);
   expect(times(['created', 5])).toEqual([null, null]);
 });
 
