@@ -35,26 +35,13 @@ export interface IncomingRequest {
   readonly origin?: string;
 }
 
-export interface Call {
-  readonly method: string;
-  readonly path: string;
-  readonly origin: string;
-  readonly target: Target | undefined;
-  readonly operation: Operation | undefined;
-  readonly params: Readonly<Record<string, string>>;
-  readonly query: Readonly<Record<string, string>>;
-  readonly body: Body;
-  readonly bearer: string | undefined;
-  readonly key: ApiKeyRecord | undefined;
-  /** The id for faults and journal: the path's, else the body's. */
-  readonly subject: number | null;
-}
-
 type Body = { readonly kind: 'none' | 'malformed' } | { readonly kind: 'json'; readonly value: unknown };
 
 const NO_QUERY: Readonly<Record<string, string>> = {};
 
-export function readCall(request: IncomingRequest, dialect: Addresses, state: State): Call {
+export type Call = Readonly<ReturnType<typeof readCall>>;
+
+export function readCall(request: IncomingRequest, dialect: Addresses, state: State) {
   const { method, url } = request;
   const queryAt = url.indexOf('?');
   const path = queryAt === -1 ? url : url.slice(0, queryAt);
@@ -76,6 +63,7 @@ export function readCall(request: IncomingRequest, dialect: Addresses, state: St
     body,
     bearer,
     key: bearer === undefined ? undefined : keyNamed(state, bearer),
+    /** The id for faults and journal: the path's, else the body's. */
     subject: subjectOf(params, body),
   };
 }

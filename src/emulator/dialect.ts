@@ -7,7 +7,7 @@ import { LIMITS } from '../contract/limits.ts';
 import { OPERATION_IDS, operationOf, type OperationId } from '../contract/operations.ts';
 import type { MaintenanceWindow } from '../contract/operations/machines.ts';
 import { envMapOf, parseEnvFlags } from '../contract/text/env-flags.ts';
-import { coerceText, parseJsonOr } from '../wire/coerce.ts';
+import { coerceText, innerOf, parseJsonOr } from '../wire/coerce.ts';
 import { createMatcher, matchOperation } from '../wire/match.ts';
 import { jsonAnswer, notFound, readFlags, type Answer, type Refused } from './answer.ts';
 import type { Addresses, Alias, Call, Target } from './call.ts';
@@ -179,7 +179,7 @@ function tolerate(
       const field = Object.hasOwn(schema.shape, name) ? (schema.shape[name] as z.ZodType) : undefined;
       if (!field) return name === extra && value !== null ? [[name, value]] : [];
       if (value === null && !field.safeParse(null).success) return [];
-      const inner = unwrap(field);
+      const inner = innerOf(field);
       const known = inner instanceof z.ZodObject && isRecord(value) ? tolerate(inner, value) : value;
       return [[name, readTexts(field, known)]];
     }),
@@ -188,7 +188,7 @@ function tolerate(
 
 /** Converts texts to the types of the schema at any depth. What does not fit stays, to be refused. */
 function readTexts(schema: z.ZodType, value: unknown): unknown {
-  const inner = unwrap(schema);
+  const inner = innerOf(schema);
   if (typeof value === 'string') return schema.safeParse(value).success ? value : coerceText(schema, value);
   if (inner instanceof z.ZodUnion) {
     const readings = (inner.options as z.ZodType[]).map((option) => readTexts(option, value));
@@ -204,12 +204,6 @@ function readTexts(schema: z.ZodType, value: unknown): unknown {
     return Object.fromEntries(entries);
   }
   return value;
-}
-
-function unwrap(schema: z.ZodType): z.ZodType {
-  return schema instanceof z.ZodOptional || schema instanceof z.ZodNullable
-    ? unwrap(schema.unwrap() as z.ZodType)
-    : schema;
 }
 
 interface Wording {

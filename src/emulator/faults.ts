@@ -113,14 +113,6 @@ function isItsTurn(fault: Selective, { matched, struck }: FaultInForce, random: 
   return fault.probability === undefined || random() < fault.probability;
 }
 
-/** A fault as given, and how often it matched and struck. */
-export type FaultView = Fault & {
-  readonly faultId: string;
-  readonly active: boolean;
-  readonly matched: number;
-  readonly struck: number;
-};
-
 /** An added fault. Disposing it clears it. */
 export interface FaultHandle extends AsyncDisposable {
   readonly faultId: string;
@@ -142,6 +134,9 @@ interface FaultInjectorParts {
 function release({ hanging }: FaultInForce): void {
   for (const resume of hanging.splice(0)) resume();
 }
+
+/** A fault as given, and how often it matched and struck. */
+export type FaultView = Readonly<ReturnType<FaultInjector['list']>[number]>;
 
 /** Only the server exchanges. */
 export type Faults = Omit<FaultInjector, 'exchange'>;
@@ -192,7 +187,7 @@ export class FaultInjector {
     await this.#syncListener();
   }
 
-  list(): FaultView[] {
+  list() {
     const nowMs = this.#parts.clock.now();
     return [...this.#records.values()].map((record) => {
       const { id, fault, matched, struck } = record;

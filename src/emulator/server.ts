@@ -106,16 +106,11 @@ function createHandler({ world, service, faults, journal, admin }: ServerParts, 
   }
 }
 
-/** The Date is emulator time, formatted once a second. */
+/** The Date is emulator time. */
 function createSender(now: () => number): Send {
-  const shown = { second: Number.NaN, text: '' };
   return function send(reply, { status, contentType, headers, text }) {
-    const second = Math.floor(now() / 1000);
-    if (second !== shown.second) {
-      shown.second = second;
-      shown.text = new Date(second * 1000).toUTCString();
-    }
-    reply.code(status).header('content-type', contentType).header('date', shown.text);
+    const date = new Date(now()).toUTCString();
+    reply.code(status).header('content-type', contentType).header('date', date);
     if (headers) reply.headers(headers);
     // As bytes, since Fastify adds a charset to the type of a text.
     reply.send(Buffer.from(text));
