@@ -1,31 +1,17 @@
 /** Runs the planner's model for one endpoint and moves its workers. It catches up before each read. */
-import { createRandom } from '../../scaling/planner/load.ts';
 import type { Observation } from '../../scaling/planner/model/control-loop.ts';
 import { GroupModel, type Decision, type GroupObserver } from '../../scaling/planner/model/group.ts';
 import { PlanStats } from '../../scaling/planner/model/stats.ts';
 import { STATE, type State as ModelState, type WorkerCounts } from '../../scaling/planner/model/workers.ts';
 import type { PlanSettings } from '../../scaling/planner/settings.ts';
 import type { ResolvedParameters } from '../../scaling/rules/rules.ts';
-import {
-  changeSteps,
-  restartingSteps,
-  setInstanceStatus,
-  startingSteps,
-  statusAt,
-  stopInstance,
-  type InstanceRecord,
-} from '../state/instances.ts';
+import { setInstanceStatus, statusAt, type InstanceRecord } from '../state/instances.ts';
 import type { WorkerGroupRecord, WorkerPhase, WorkerRecord } from '../state/serverless.ts';
 import { setGrowth } from '../state/worker-log.ts';
 import { Requests, shareOf, type Ticket } from './requests.ts';
 import { decisionText, moveText, noteEvent, noteLook } from './story.ts';
-import {
-  LoadSource,
-  parametersIn,
-  planSettingsOf,
-  startSecondsOf,
-  type Surroundings,
-} from './surroundings.ts';
+import { enterPhase, isBroken, Schedule, startLimit, startSecondsOf, type StartPhase } from './starts.ts';
+import { LoadSource, parametersIn, planSettingsOf, type Surroundings } from './surroundings.ts';
 import { deleteInstance, NO_LOAD, recruitWorker, runSpan, type WorkerLoad } from './workers.ts';
 
 const PHASES: Readonly<Record<Exclude<ModelState, 0>, WorkerPhase>> = {
@@ -36,16 +22,7 @@ const PHASES: Readonly<Record<Exclude<ModelState, 0>, WorkerPhase>> = {
   [STATE.draining]: 'draining',
 };
 
-/** `hang`: a start that never ends. `give up`: a start that takes too long is tried again. */
-interface Due {
-  readonly at: number;
-  readonly kind: 'die' | 'destroy' | 'leave' | 'hang' | 'give up';
-  readonly worker: number;
-}
-
-/** Evidence 5.2, in seconds; loading is given up within 4 s after it. */
-const LOADING_LIMIT = 791;
-const STARTING_LIMIT = 300;
+/** A worker may start so often before another one is wanted instead. */
 const TRIES = 3;
 
 /** Waiting servers write a tenth of the lines. */
@@ -65,7 +42,7 @@ export class Engine implements GroupObserver {
   /** Ids of the workers by their place in the model, and the places by id. */
   readonly #workers = new Map<number, number>();
   readonly #places = new Map<number, number>();
-  #due: Due[] = [];
+  readonly #schedule = new Schedule();
   readonly #givenUp = new Map<number, number>();
   #adopted: WorkerRecord | undefined;
   #decision: { readonly decision: Decision; readonly moves: string[] } | undefined;
@@ -165,7 +142,7 @@ export class Engine implements GroupObserver {
     for (;;) {
       const load = this.#load;
       const arrival = load?.nextAt ?? Infinity;
-      const due = this.#due[0]?.at ?? Infinity;
+      const due = this.#schedule.nextAt;
       const at = Math.min(arrival, due);
       if (at > to) break;
       // Moving the clock back and forth can leave old arrivals.
@@ -178,11 +155,9 @@ export class Engine implements GroupObserver {
 
   #carryOutDue(at: number): void {
     this.#model.advance(at);
-    const [due] = this.#due;
-    if (!due || due.at > at) return;
-    this.#due.shift();
+    const due = this.#schedule.take(at);
     const { state } = this.#around;
-    const worker = state.workers.get(due.worker);
+    const worker = due && state.workers.get(due.worker);
     if (!worker) return;
     const place = this.#places.get(worker.id);
     if (due.kind === 'destroy') this.#destroy(worker);
@@ -257,7 +232,7 @@ export class Engine implements GroupObserver {
     this.#adopted = worker;
     this.#model.put(phase === 'ready' ? 'hot' : phase, { readyAt, speed: worker.perf ?? undefined });
     this.#adopted = undefined;
-    if (endsMs !== null && !isStopped) this.#add(this.#secondsOf(endsMs), 'die', worker);
+    if (endsMs !== null && !isStopped) this.#schedule.add(this.#secondsOf(endsMs), 'die', worker);
   }
 
   #die(worker: WorkerRecord, place: number): void {
@@ -266,7 +241,7 @@ export class Engine implements GroupObserver {
     const lost = this.#remove(id, place);
     this.#say(`${id} has died, and ${lost} requests with it`);
     this.#enter(worker, 'error');
-    this.#add(this.#model.now + this.#around.state.settings.workerErrorSeconds, 'destroy', worker);
+    this.#schedule.add(this.#model.now + this.#around.state.settings.workerErrorSeconds, 'destroy', worker);
   }
 
   /** Returns the number of lost requests. */
@@ -281,12 +256,16 @@ export class Engine implements GroupObserver {
     this.#workers.delete(place);
     this.#places.delete(id);
     this.#givenUp.delete(id);
-    this.#due = this.#due.filter(({ worker }) => worker !== id);
+    this.#schedule.forget(id);
   }
 
   #destroy(worker: WorkerRecord): void {
     this.#enter(worker, 'destroying');
-    this.#add(this.#model.now + this.#around.state.settings.workerDestroyingSeconds, 'leave', worker);
+    this.#schedule.add(
+      this.#model.now + this.#around.state.settings.workerDestroyingSeconds,
+      'leave',
+      worker,
+    );
   }
 
   #restart({ life }: WorkerRecord, place: number, seconds: number): void {
@@ -306,31 +285,19 @@ export class Engine implements GroupObserver {
       this.#model.put('none', { place });
       return;
     }
-    this.#restart(worker, place, this.#startSeconds(life.phase));
+    this.#restart(worker, place, startSecondsOf(this.#around.state.settings, life.phase));
     this.#enter(worker, life.phase);
     this.#watchStart(worker, life.phase);
   }
 
-  #startSeconds(phase: 'creating' | 'starting'): number {
-    const { settings } = this.#around.state;
-    return phase === 'creating' ? startSecondsOf(settings) : settings.workerColdStartSeconds;
-  }
-
-  #watchStart(worker: WorkerRecord, phase: 'creating' | 'starting'): void {
+  #watchStart(worker: WorkerRecord, phase: StartPhase): void {
     const { endpoint, state } = this.#around;
     const { now } = this.#model;
     const isStranded = worker.isStranded && phase === 'starting';
-    const seconds = this.#startSeconds(phase);
-    const loadsFrom = seconds - state.settings.workerModelLoadingSeconds;
-    const loadingLimit = loadsFrom + LOADING_LIMIT + 4 * createRandom(worker.id)();
-    const limit = phase === 'creating' ? loadingLimit : STARTING_LIMIT;
-    if (isStranded || endpoint.hangs) this.#add(now, 'hang', worker);
-    if (!isStranded && (endpoint.hangs || seconds > limit)) this.#add(now + limit, 'give up', worker);
-  }
-
-  #add(at: number, kind: Due['kind'], { id: worker }: WorkerRecord): void {
-    const index = this.#due.findIndex((due) => due.at > at);
-    this.#due.splice(index === -1 ? this.#due.length : index, 0, { at, kind, worker });
+    const limit = startLimit(state.settings, worker, phase);
+    const isLate = endpoint.hangs || startSecondsOf(state.settings, phase) > limit;
+    if (isStranded || endpoint.hangs) this.#schedule.add(now, 'hang', worker);
+    if (!isStranded && isLate) this.#schedule.add(now + limit, 'give up', worker);
   }
 
   /** Evidence 5.1: no place is left for the cold worker that is wanted. */
@@ -343,7 +310,7 @@ export class Engine implements GroupObserver {
     const worker = recruitWorker(state, group, this.#nowMs);
     this.#enter(worker, 'creating');
     this.#say(`creating 1 workers: ${worker.id}`);
-    this.#add(this.#model.now + this.settings.controlSeconds, 'destroy', worker);
+    this.#schedule.add(this.#model.now + this.settings.controlSeconds, 'destroy', worker);
   }
 
   get #nowMs(): number {
@@ -424,10 +391,9 @@ export class Engine implements GroupObserver {
       return;
     }
     const phase = PHASES[to];
-    // A start is over, and a ready worker that stops cannot die any more.
-    const isKept = ({ worker: id, kind }: Due) => id !== worker.id || (kind === 'die' && to === STATE.hot);
     if (from !== STATE.none) {
-      this.#due = this.#due.filter(isKept);
+      // A start is over, and a ready worker that stops cannot die any more.
+      this.#schedule.forget(worker.id, to === STATE.hot);
       this.#change(worker, from, phase);
     } else if (worker !== this.#adopted) this.#begin(worker, phase);
     if (phase === 'creating' || phase === 'starting') this.#watchStart(worker, phase);
@@ -466,26 +432,7 @@ export class Engine implements GroupObserver {
   }
 
   #enter(worker: WorkerRecord, phase: WorkerPhase, isMeasured = false): void {
-    const { state } = this.#around;
-    const nowMs = this.#nowMs;
-    const before = worker.life;
-    worker.life = {
-      phase,
-      sinceMs: nowMs,
-      readyMs: isMeasured ? nowMs : (before?.readyMs ?? null),
-      startedMs: phase === 'creating' || phase === 'starting' ? nowMs : (before?.startedMs ?? nowMs),
-    };
-    if (phase !== 'ready') worker.steps = [];
-    const instance = state.instances.get(worker.id);
-    if (!instance) return;
-    if (phase === 'cold') stopInstance(instance, nowMs);
-    else if (phase === 'creating') changeSteps(instance, startingSteps(state.settings), nowMs);
-    else if (phase === 'starting') {
-      instance.intendedStatus = 'running';
-      const steps = restartingSteps(state.settings.workerColdStartSeconds);
-      // Another tenant has its GPU: it waits.
-      if (!worker.isStranded) changeSteps(instance, steps, nowMs);
-    }
+    enterPhase(this.#around.state, worker, phase, { nowMs: this.#nowMs, isMeasured });
   }
 
   /** Logs grow with the serving workers. */
@@ -500,8 +447,4 @@ export class Engine implements GroupObserver {
       setGrowth(log, linesPerSecond * workers * (isBusy ? 1 : IDLE_SHARE), this.#nowMs);
     }
   }
-}
-
-function isBroken(instance: InstanceRecord, nowMs: number): boolean {
-  return ['exited', 'offline', 'unknown'].includes(statusAt(instance, nowMs));
 }

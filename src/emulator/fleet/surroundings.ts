@@ -12,6 +12,7 @@ import type {
 } from '../state/serverless.ts';
 import type { Settings } from '../state/settings.ts';
 import type { State } from '../state/state.ts';
+import { startSecondsOf } from './starts.ts';
 
 export interface Surroundings {
   readonly state: State;
@@ -20,20 +21,14 @@ export interface Surroundings {
   readonly workers: readonly WorkerRecord[];
 }
 
-export function startSecondsOf(settings: Settings): number {
-  return (
-    settings.instanceCreatedSeconds + settings.instanceLoadingSeconds + settings.workerModelLoadingSeconds
-  );
-}
-
 /** A plan with these settings does what the emulator does. */
 export function planSettingsOf(settings: Settings, endpointId: number): PlanSettings {
   const { workerPerformanceLeast: least } = settings;
   return planSettings({
     performance: { least, most: Math.max(least, settings.workerPerformanceMost) },
     slots: settings.workerSlots,
-    startSeconds: startSecondsOf(settings),
-    coldStartSeconds: settings.workerColdStartSeconds,
+    startSeconds: startSecondsOf(settings, 'creating'),
+    coldStartSeconds: startSecondsOf(settings, 'starting'),
     priceHot: (settings.workerPriceLeast + settings.workerPriceMost) / 2,
     controlSeconds: settings.engineDecisionSeconds,
     loadWindowSeconds: settings.engineLoadWindowSeconds,
