@@ -3,12 +3,11 @@ import { STATUS_CODES, type ServerResponse } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { FastifyReply } from 'fastify';
 import * as z from 'zod';
-import { OPERATION_IDS, type OperationId } from '../contract/operations.ts';
 import { Refused, textAnswer, THROTTLE_SHAPES, throttledAnswer, type Answer } from './answer.ts';
 import type { Call } from './call.ts';
 import type { ScheduledClock } from './clock.ts';
 import { findKey } from './handlers/accounts.ts';
-import type { OpenEntry } from './journal.ts';
+import { operationId, type OpenEntry } from './journal.ts';
 import type { Random } from './random.ts';
 import type { Service, World } from './service.ts';
 
@@ -21,10 +20,7 @@ const window = {
 
 const selection = {
   ...window,
-  operation: z
-    .enum(OPERATION_IDS as [OperationId, ...OperationId[]])
-    .optional()
-    .describe('absent: any request but those of the admin API'),
+  operation: operationId.optional().describe('absent: any request but those of the admin API'),
   key: z.string().optional().describe('name or value of the API key'),
   id: z.int().optional().describe('the id in the path, else the one in the body'),
   nth: z.int().positive().optional().describe('strikes only this one, counted from 1'),
@@ -113,15 +109,6 @@ function isItsTurn(fault: Selective, { matched, struck }: FaultInForce, random: 
   return fault.probability === undefined || random() < fault.probability;
 }
 
-/** An added fault. Disposing it clears it. */
-export interface FaultHandle extends AsyncDisposable {
-  readonly faultId: string;
-  /** Requests that fit, and requests that it struck. */
-  readonly matched: number;
-  readonly struck: number;
-  clear(): Promise<void>;
-}
-
 interface FaultInjectorParts {
   readonly clock: ScheduledClock;
   readonly world: World;
@@ -134,6 +121,9 @@ interface FaultInjectorParts {
 function release({ hanging }: FaultInForce): void {
   for (const resume of hanging.splice(0)) resume();
 }
+
+/** An added fault. Disposing it clears it. */
+export type FaultHandle = Readonly<Awaited<ReturnType<FaultInjector['add']>>>;
 
 /** A fault as given, and how often it matched and struck. */
 export type FaultView = Readonly<ReturnType<FaultInjector['list']>[number]>;
@@ -151,7 +141,7 @@ export class FaultInjector {
   }
 
   /** Resolves once the fault works. @throws z.ZodError, or an Error for an unknown key */
-  async add(input: FaultInput): Promise<FaultHandle> {
+  async add(input: FaultInput) {
     const fault = this.#withKeyName(faultSchema.parse(input));
     this.#lastId += 1;
     const faultId = `fault-${this.#lastId}`;
@@ -165,9 +155,11 @@ export class FaultInjector {
     const clear = () => this.clear(faultId);
     return {
       faultId,
+      /** Requests that fit. */
       get matched() {
         return record.matched;
       },
+      /** Requests that it struck. */
       get struck() {
         return record.struck;
       },

@@ -31,7 +31,7 @@ export interface JournalEntry {
   readonly durationMs: number | null;
 }
 
-const operationId = z.enum(OPERATION_IDS as [OperationId, ...OperationId[]]);
+export const operationId = z.enum(OPERATION_IDS as [OperationId, ...OperationId[]]);
 
 export const journalFilter = z.strictObject({
   operation: operationId.nullable().optional(),
@@ -73,12 +73,6 @@ function contains(actual: unknown, wanted: unknown): boolean {
   );
 }
 
-/** Whether an expectation holds, and what came, in words. */
-export interface Verification {
-  readonly ok: boolean;
-  readonly message: string;
-}
-
 /** Waits for `count` (default 1) answered requests, or `arrived` ones, until `signal` fires. */
 export interface WaitOptions {
   readonly count?: number;
@@ -92,6 +86,9 @@ export interface OpenEntry {
 }
 
 type OwnEntry = { -readonly [K in keyof JournalEntry]: JournalEntry[K] };
+
+/** Whether an expectation holds, and what came, in words. */
+export type Verification = Readonly<ReturnType<RequestJournal['verify']>>;
 
 /** Only the server begins entries. */
 export type Journal = Omit<RequestJournal, 'begin'>;
@@ -125,7 +122,7 @@ export class RequestJournal {
   }
 
   /** By default at least one. */
-  verify({ times, atLeast, atMost, ...filter }: JournalExpectation): Verification {
+  verify({ times, atLeast, atMost, ...filter }: JournalExpectation) {
     const count = this.count(filter);
     const least = times ?? atLeast ?? (atMost === undefined ? 1 : 0);
     const most = times ?? atMost ?? Infinity;

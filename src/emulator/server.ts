@@ -58,9 +58,10 @@ export async function createServer(parts: ServerParts): Promise<Server> {
   return server;
 }
 
-type Send = (reply: FastifyReply, answer: Answer) => void;
-
-function createHandler({ world, service, faults, journal, admin }: ServerParts, send: Send) {
+function createHandler(
+  { world, service, faults, journal, admin }: ServerParts,
+  send: ReturnType<typeof createSender>,
+) {
   return handle;
 
   function handle(request: FastifyRequest, reply: FastifyReply): void {
@@ -107,8 +108,8 @@ function createHandler({ world, service, faults, journal, admin }: ServerParts, 
 }
 
 /** The Date is emulator time. */
-function createSender(now: () => number): Send {
-  return function send(reply, { status, contentType, headers, text }) {
+function createSender(now: () => number) {
+  return function send(reply: FastifyReply, { status, contentType, headers, text }: Answer): void {
     const date = new Date(now()).toUTCString();
     reply.code(status).header('content-type', contentType).header('date', date);
     if (headers) reply.headers(headers);

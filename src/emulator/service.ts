@@ -72,12 +72,6 @@ function createSigner() {
   };
 }
 
-export interface Service {
-  read(request: IncomingRequest): Call;
-  /** Never throws. */
-  perform(call: Call): Answer;
-}
-
 const HANDLERS: Handlers = {
   ...accountHandlers,
   ...deploymentHandlers,
@@ -91,10 +85,13 @@ const HANDLERS: Handlers = {
 
 type AnyHandler = (input: Record<string, unknown>, context: HandlerContext) => unknown;
 
-export function createService(world: World): Service {
+export type Service = Readonly<ReturnType<typeof createService>>;
+
+export function createService(world: World) {
   const { dialect } = world;
   const validate = createValidator(dialect);
 
+  /** Never throws. */
   function perform(call: Call): Answer {
     const { target, operation } = call;
     if (!target || !operation) return unknownOperation(call, dialect);
@@ -132,7 +129,7 @@ export function createService(world: World): Service {
     throw new Error(`the answer of ${target.id} breaks the contract: ${first?.field}: ${first?.message}`);
   }
 
-  return { read: (request) => readCall(request, dialect, world.state), perform };
+  return { read: (request: IncomingRequest) => readCall(request, dialect, world.state), perform };
 }
 
 /** Heartbeats skip the engines: there are thousands a second. */

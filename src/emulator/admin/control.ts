@@ -41,17 +41,6 @@ export interface Snapshot {
   readonly clock: ClockState;
 }
 
-/** Sets the whole emulator back to its seed, to another seed, or to an earlier moment. */
-export interface Control {
-  /** Sets state, clock, faults, journal and traits back to the current seed. */
-  reset(): Promise<void>;
-  /** Replaces the seed, then resets. @throws SeedError, and changes nothing */
-  seed(seed: Seed): Promise<void>;
-  snapshot(): Snapshot;
-  /** Faults and journal stay. Can be repeated. Queues and running requests are not part of it. */
-  restore(snapshot: Snapshot): void;
-}
-
 /** What reset and restore put in order, and server and admin API work on. */
 export interface Machinery {
   readonly world: World;
@@ -66,7 +55,10 @@ interface Start {
   readonly traits: Traits;
 }
 
-export function createControl(machinery: Machinery, { settings, seed, traits }: Start): Control {
+/** Sets the whole emulator back to its seed, to another seed, or to an earlier moment. */
+export type Control = Readonly<ReturnType<typeof createControl>>;
+
+export function createControl(machinery: Machinery, { settings, seed, traits }: Start) {
   const { world, clock, faults, journal } = machinery;
   let current = seed;
 
@@ -80,17 +72,20 @@ export function createControl(machinery: Machinery, { settings, seed, traits }: 
   }
 
   return {
+    /** Sets state, clock, faults, journal and traits back to the current seed. */
     reset,
-    async seed(next) {
+    /** Replaces the seed, then resets. @throws SeedError, and changes nothing */
+    async seed(next: Seed): Promise<void> {
       checkSeed(next);
       current = next;
       await reset();
     },
-    snapshot() {
+    snapshot(): Snapshot {
       world.fleets.catchUp(world.state, clock.now());
       return structuredClone({ state: world.state, clock: clock.save() });
     },
-    restore(snapshot) {
+    /** Faults and journal stay. Can be repeated. Queues and running requests are not part of it. */
+    restore(snapshot: Snapshot): void {
       clock.restore(snapshot.clock);
       world.state = structuredClone(snapshot.state);
       world.fleets.restart(world.state, clock.now());

@@ -221,33 +221,22 @@ export function adminRoutes(parts: AdminParts): AdminRoute[] {
       workergroups.setRate(id, body.linesPerSecond),
     ),
 
-    put(
-      '/workers/{id}',
-      'another performance, a stuck counter, a GPU that is lost',
-      workerTroubles,
-      (body, { id }) => workers.set(id, body),
+    put('/workers/{id}', 'other performance, stuck counter, lost GPU', workerTroubles, (body, { id }) =>
+      workers.set(id, body),
     ),
     put('/instances/{id}/status', 'its status from now on', status, (body, { id }) =>
       instances.setStatus(id, body.actual_status),
     ),
 
-    get(
-      '/endpoint-groups/{endpoint}',
-      'by id or name: load, workers, queue times, worker seconds since its engine began',
-      ({ name }) => endpointGroups.get(name),
+    get('/endpoint-groups/{endpoint}', 'by id or name: its load, and what its engine did', ({ name }) =>
+      endpointGroups.get(name),
     ),
-    put(
-      '/endpoint-groups/{endpoint}',
-      'whether all starts of its workers hang, and are given up',
-      hanging,
-      (body, { name }) => endpointGroups.hang(name, body.hangs),
+    put('/endpoint-groups/{endpoint}', 'whether its workers never start', hanging, (body, { name }) =>
+      endpointGroups.hang(name, body.hangs),
     ),
     get('/load', 'the load of each endpoint', () => ({ loads: load.list() })),
-    put(
-      '/load',
-      'another load from now on: endpoint, shape, rate …, as in a seed',
-      endpointLoad,
-      ({ endpoint, ...given }) => load.set(endpoint, loadSchema.parse(given)),
+    put('/load', 'another load: endpoint, shape, rate …', endpointLoad, ({ endpoint, ...given }) =>
+      load.set(endpoint, loadSchema.parse(given)),
     ),
     remove('/load', 'no load any more; of one alone with ?endpoint=', ({ query }) =>
       load.stop(query['endpoint']),

@@ -1,5 +1,4 @@
 import type {
-  DeployAction,
   DeployRequest,
   DeploymentVersion as ShownVersion,
 } from '../../contract/operations/serverless/deploy.ts';
@@ -57,7 +56,10 @@ export const deploymentHandlers: HandlersOf<'deployments'> = {
 
   'deployments.create': (request, context) => {
     const { state, origin } = context;
-    const { action, deployment, version, evicted } = deploy(request, context);
+    const { name, tag = DEFAULT_TAG } = request;
+    const present = livingDeployments(context).find((one) => one.name === name && one.tag === tag);
+    const deployed = present ? update(present, request, context) : create({ ...request, tag }, context);
+    const { action, deployment, version, evicted } = deployed;
     const endpoint = endpointOf(state, deployment.id);
     const [group] = endpoint ? groupsOf(state, endpoint.id) : [];
     const { uploadPolicy: policy, uploaded_at } = version;
@@ -161,20 +163,7 @@ function currentVersion({ id, versions }: DeploymentRecord): DeploymentVersion {
   return last;
 }
 
-interface Deployed {
-  readonly action: DeployAction;
-  readonly deployment: DeploymentRecord;
-  readonly version: DeploymentVersion;
-  readonly evicted: readonly DeploymentVersion[];
-}
-
-function deploy(request: DeployRequest, context: HandlerContext): Deployed {
-  const { name, tag = DEFAULT_TAG } = request;
-  const present = livingDeployments(context).find((one) => one.name === name && one.tag === tag);
-  return present ? update(present, request, context) : create({ ...request, tag }, context);
-}
-
-function create(request: DeployRequest & { readonly tag: string }, context: HandlerContext): Deployed {
+function create(request: DeployRequest & { readonly tag: string }, context: HandlerContext) {
   const { state, user, nowMs } = context;
   const { name, tag, ttl } = request;
   const parameters = firstParameters(tag, request);
@@ -217,7 +206,7 @@ function createEndpoint(
   createWorkerGroup(state, endpoint, { image, search_query: searchFilters(search) }, nowMs);
 }
 
-function update(deployment: DeploymentRecord, request: DeployRequest, context: HandlerContext): Deployed {
+function update(deployment: DeploymentRecord, request: DeployRequest, context: HandlerContext) {
   const { state, nowMs } = context;
   const endpoint = endpointOf(state, deployment.id);
   // Deployments of the seed have no endpoint yet.

@@ -202,6 +202,7 @@ export interface DeploymentRecord {
   expiredAtMs: number | null;
   beats: number;
   lateBeats: number;
+  /** Least remaining time at a heartbeat; 0 once expired, null before the first. */
   minMarginMs: number | null;
 }
 
@@ -278,23 +279,13 @@ export type DeploymentView = Readonly<ReturnType<typeof viewDeployment>>;
 
 export function viewDeployment(deployment: DeploymentRecord, nowMs: number) {
   expireDeployment(deployment, nowMs);
-  const { id, name, tag, endpointState, ttlMs, lastHeartbeatMs } = deployment;
-  const { expiredAtMs, beats, lateBeats, minMarginMs } = deployment;
+  const { userId: _user, versions: _versions, ...shown } = deployment;
+  const { expiredAtMs, minMarginMs, ttlMs } = shown;
   return {
-    id,
-    name,
-    tag,
-    endpointState,
-    ttlMs,
-    lastHeartbeatMs,
+    ...shown,
     /** Time of the expiry, past or to come. */
     expiresAtMs: expiredAtMs ?? expiryOf(deployment),
-    expiredAtMs,
     expired: expiredAtMs !== null,
-    beats,
-    lateBeats,
-    /** Least remaining time at a heartbeat; 0 once expired, null before the first. */
-    minMarginMs,
     /** As a fraction of the TTL, 0 to 1. */
     minMarginRatio: minMarginMs === null || ttlMs === null ? null : minMarginMs / ttlMs,
     /** Number of expiries: 0 or 1. */

@@ -65,9 +65,7 @@ const refillPerSecond = z.number().positive().describe('requests a second that i
 const atLeast0 = z.number().nonnegative();
 const refusals = {
   penalty: atLeast0.default(0).describe('tokens that a refused request costs'),
-  debt_cap: atLeast0
-    .optional()
-    .describe('most tokens that refused requests leave it owing; absent: its size'),
+  debt_cap: atLeast0.optional().describe('most tokens that it owes for refused requests; absent: its size'),
 };
 
 export const bucketTrait = strict({ size, refill_per_second: refillPerSecond, ...refusals });
@@ -80,16 +78,8 @@ export const rateLimitTrait = strict({
     strict({ size: size.default(1), refill_per_second: refillPerSecond.optional(), ...refusals }),
   )
     .optional()
-    .describe(
-      'the bucket of each operation; evidence, or no refill: one request in its spacing, if it has one',
-    ),
-  processes: z
-    .int()
-    .positive()
-    .default(1)
-    .describe(
-      'server processes, which take turns; each has operation buckets, and they share that of the key',
-    ),
+    .describe('the bucket of each operation; evidence, or no refill: one request in its spacing'),
+  processes: countFrom1(1, 'server processes, which take turns; each has its own operation buckets'),
   serverless: z
     .enum(['counted', 'free'])
     .default('counted')

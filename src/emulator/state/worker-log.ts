@@ -1,15 +1,11 @@
 /** A chain of written lines and of growths over time. Once written, a line never changes. */
 import { createRandom, mixSeeds, randomHex, type Random } from '../random.ts';
-import type { GroupLog, Growth, LineSource, Literal } from './serverless.ts';
+import type { GroupLog, Growth, Literal } from './serverless.ts';
 
-export function createGroupLog(options: {
-  source: LineSource;
-  linesPerSecond: number;
-  retainedLines: number;
-  sinceMs: number;
-}): GroupLog {
-  const { source, linesPerSecond, sinceMs, retainedLines } = options;
-  const growth: Growth = { kind: 'growth', first: 0, sinceMs, linesPerSecond, sourceFirst: 0, source };
+type NewLog = Pick<Growth, 'source' | 'linesPerSecond' | 'sinceMs'> & Pick<GroupLog, 'retainedLines'>;
+
+export function createGroupLog({ retainedLines, ...given }: NewLog): GroupLog {
+  const growth: Growth = { kind: 'growth', first: 0, sourceFirst: 0, ...given };
   return { segments: [growth], retainedLines, clearedBefore: 0, unfinished: '', files: {} };
 }
 
