@@ -63,56 +63,33 @@ interface AdminRequest {
   /** `name` as a number. @throws Error if it is not an integer */
   readonly id: number;
   readonly query: Readonly<Record<string, string>>;
+  /** @throws z.ZodError, or an Error for text that is not JSON */
+  readonly body: <Schema extends z.ZodType>(schema: Schema) => z.output<Schema>;
 }
 
 interface AdminRoute {
   readonly method: string;
   readonly path: string;
   readonly summary: string;
-  run(request: AdminRequest, bodyText: string): unknown;
+  run(request: AdminRequest): unknown;
 }
 
 function route(method: string) {
-  return (path: string, summary: string, run: (request: AdminRequest) => unknown): AdminRoute => ({
-    method,
-    path,
-    summary,
-    run,
-  });
-}
-
-function bodyRoute(method: string) {
-  return <Schema extends z.ZodType>(
-    path: string,
-    summary: string,
-    schema: Schema,
-    run: (body: z.output<Schema>, request: AdminRequest) => unknown,
-  ): AdminRoute => ({
-    method,
-    path,
-    summary,
-    run: (request, bodyText) => run(schema.parse(readJson(bodyText)), request),
-  });
+  return (path: string, summary: string, run: AdminRoute['run']) => ({ method, path, summary, run });
 }
 
 const get = route('GET');
 const remove = route('DELETE');
-const trigger = route('POST');
-const post = bodyRoute('POST');
-const put = bodyRoute('PUT');
+const post = route('POST');
+const put = route('PUT');
 
 const snapshotName = z.strictObject({ name: z.string().min(1).default('default') });
 
+/** `atMs`: Unix ms, absent: now. `ms` of `offset`: distance from real time. */
 const clockChange = z.discriminatedUnion('action', [
-  z.strictObject({
-    action: z.literal('freeze'),
-    atMs: z.number().optional().describe('Unix ms; absent: now'),
-  }),
+  z.strictObject({ action: z.literal('freeze'), atMs: z.number().optional() }),
   z.strictObject({ action: z.literal('resume') }),
-  z.strictObject({
-    action: z.literal('offset'),
-    ms: z.number().describe('distance from real time; 0: real'),
-  }),
+  z.strictObject({ action: z.literal('offset'), ms: z.number() }),
   z.strictObject({ action: z.literal('advance'), ms: z.number().nonnegative() }),
 ]);
 
@@ -121,11 +98,10 @@ const deployment = deploymentEntry.omit({ id: true });
 const lines = z.union([z.strictObject({ lines: z.array(z.string()) }), z.strictObject({ text: z.string() })]);
 const rate = z.strictObject({ linesPerSecond: z.number().nonnegative() });
 const status = z.strictObject({ actual_status: z.enum(INSTANCE_STATUSES) });
-const endpointName = z.union([z.string().min(1), z.int()]).describe('name or id of the endpoint group');
-const endpointLoad = z.looseObject({ endpoint: endpointName });
-const hanging = z.strictObject({ hangs: z.boolean().describe('whether no start of its workers ends well') });
-const totpSecret = z.strictObject({ secret: z.string().describe('base32, of tfa/totp-setup/') });
-const login = z.strictObject({ user_id: z.int().optional().describe('absent: the first user') });
+const endpointLoad = z.looseObject({ endpoint: z.union([z.string().min(1), z.int()]) });
+const hanging = z.strictObject({ hangs: z.boolean() });
+const totpSecret = z.strictObject({ secret: z.string() });
+const login = z.strictObject({ user_id: z.int().optional() });
 
 export function adminRoutes(parts: AdminParts): AdminRoute[] {
   const { world, control, clock, faults, traits, journal } = parts;
@@ -133,7 +109,7 @@ export function adminRoutes(parts: AdminParts): AdminRoute[] {
   const snapshots = new Map<string, Snapshot>();
   const showClock = () => ({ mode: clock.mode, nowMs: clock.now(), offsetMs: clock.offsetMs });
   // `set` validates: its messages show the value of each field.
-  const setTraits = (body: unknown) => traits.set(body as TraitsInput);
+  const setTraits = ({ body }: AdminRequest) => traits.set(body(z.unknown()) as TraitsInput);
   return [
     get('/health', 'that it is up', () => ({
       status: 'ok',
@@ -144,36 +120,39 @@ export function adminRoutes(parts: AdminParts): AdminRoute[] {
     get('/public-key', 'what it signs routes with, as workers know it: PEM', () => ({
       publicKey: world.signer.publicKey(),
     })),
-    trigger('/reset', 'back to the seed: state, clock, faults, traits, journal', () => control.reset()),
+    post('/reset', 'back to the seed: state, clock, faults, traits, journal', () => control.reset()),
     get('/seed-schema', 'JSON schema of the seed file', () => z.toJSONSchema(seedSchema, { io: 'input' })),
-    post('/seed', 'another seed, then as reset', seedSchema, (body) => control.seed(body)),
-    post('/snapshot', 'keeps the state under a name', snapshotName, ({ name }) => {
+    post('/seed', 'another seed, then as reset', ({ body }) => control.seed(body(seedSchema))),
+    post('/snapshot', 'keeps the state under a name', ({ body }) => {
+      const { name } = body(snapshotName);
       snapshots.set(name, control.snapshot());
       return { name };
     }),
-    post('/restore', 'puts a kept state back, at once', snapshotName, ({ name }) => {
+    post('/restore', 'puts a kept state back, at once', ({ body }) => {
+      const { name } = body(snapshotName);
       const snapshot = snapshots.get(name);
       if (!snapshot) throw new RangeError(`no snapshot "${name}"`);
       control.restore(snapshot);
     }),
 
     get('/clock', "the emulator's clock", showClock),
-    post('/clock', 'freeze, resume, offset or advance it', clockChange, async (body) => {
-      if (body.action === 'freeze') await clock.freeze(body.atMs);
-      else if (body.action === 'resume') clock.resume();
-      else if (body.action === 'offset') await clock.offset(body.ms);
-      else await clock.advance(body.ms);
+    post('/clock', 'freeze, resume, offset or advance it', async ({ body }) => {
+      const change = body(clockChange);
+      if (change.action === 'freeze') await clock.freeze(change.atMs);
+      else if (change.action === 'resume') clock.resume();
+      else await clock[change.action](change.ms);
       return showClock();
     }),
 
     get('/faults', 'faults in force', () => ({ faults: faults.list() })),
-    post('/faults', 'puts a fault in force', faultSchema, async (body) => {
+    post('/faults', 'puts a fault in force', async ({ body }) => {
+      const fault = body(faultSchema);
       // The admin API is on the same port: an endless `refused` could never be lifted.
-      if (body.kind === 'refused' && (body.forMs === undefined || clock.mode === 'frozen'))
+      if (fault.kind === 'refused' && (fault.forMs === undefined || clock.mode === 'frozen'))
         throw new Error('forMs: over this API `refused` needs an end, and a clock that runs towards it');
       // The answer must leave before the listener closes.
-      const startInMs = body.kind === 'refused' ? Math.max(body.startInMs, 50) : body.startInMs;
-      const { faultId } = await faults.add({ ...body, startInMs });
+      const startInMs = fault.kind === 'refused' ? Math.max(fault.startInMs, 50) : fault.startInMs;
+      const { faultId } = await faults.add({ ...fault, startInMs });
       return { faultId };
     }),
     remove('/faults', 'lifts all faults', () => faults.clear()),
@@ -183,61 +162,63 @@ export function adminRoutes(parts: AdminParts): AdminRoute[] {
     }),
 
     get('/traits', 'all traits', () => traits.get()),
-    put('/traits', 'changes the traits that the body names; answers all traits', z.unknown(), setTraits),
-    post('/traits', 'the same', z.unknown(), setTraits),
+    put('/traits', 'changes the traits that the body names; answers all traits', setTraits),
+    post('/traits', 'the same', setTraits),
 
     get('/journal', 'requests that came; filters in the query', ({ query }) => {
       const filter = journalFilter.parse(coerceFields(journalFilter, query));
       return { dropped: journal.dropped, entries: journal.entries(filter) };
     }),
     remove('/journal', 'forgets them', () => journal.clear()),
-    post('/journal/verify', 'how many came: times, atLeast, atMost', journalExpectation, (body) =>
-      journal.verify(body),
+    post('/journal/verify', 'how many came: times, atLeast, atMost', ({ body }) =>
+      journal.verify(body(journalExpectation)),
     ),
-    post('/journal/verify-order', 'whether they came in this order', journalOrder, (body) =>
-      journal.verifyOrder(body.order),
+    post('/journal/verify-order', 'whether they came in this order', ({ body }) =>
+      journal.verifyOrder(body(journalOrder).order),
     ),
 
     get('/deployments/{id}', 'one deployment and how close it came to expiry', ({ id }) =>
       deployments.get(id),
     ),
-    put('/deployments/{id}', 'adds or replaces it: ttl in seconds', deployment, (body, { id }) =>
-      deployments.add({ id, ...body }),
+    put('/deployments/{id}', 'adds or replaces it: ttl in seconds', ({ id, body }) =>
+      deployments.add({ id, ...body(deployment) }),
     ),
-    post('/deployments/{id}', 'changes its ttl, name, tag, state', deploymentChanges, (body, { id }) =>
-      deployments.change(id, body),
+    post('/deployments/{id}', 'changes its ttl, name, tag, state', ({ id, body }) =>
+      deployments.change(id, body(deploymentChanges)),
     ),
-    trigger('/deployments/{id}/redeploy', 'the same under a new id, which it answers', ({ id }) => ({
+    post('/deployments/{id}/redeploy', 'the same under a new id, which it answers', ({ id }) => ({
       id: deployments.redeploy(id),
     })),
     remove('/deployments/{id}', 'removes it', ({ id }) => deployments.remove(id)),
 
-    post('/workergroups/{id}/lines', 'writes lines, or text', lines, (body, { id }) => {
-      if ('lines' in body) workergroups.append(id, body.lines);
-      else workergroups.write(id, body.text);
+    post('/workergroups/{id}/lines', 'writes lines, or text', ({ id, body }) => {
+      const written = body(lines);
+      if ('lines' in written) workergroups.append(id, written.lines);
+      else workergroups.write(id, written.text);
     }),
     remove('/workergroups/{id}/lines', 'throws its log away', ({ id }) => workergroups.clear(id)),
-    put('/workergroups/{id}/rate', 'lines per second from now on', rate, (body, { id }) =>
-      workergroups.setRate(id, body.linesPerSecond),
+    put('/workergroups/{id}/rate', 'lines per second from now on', ({ id, body }) =>
+      workergroups.setRate(id, body(rate).linesPerSecond),
     ),
 
-    put('/workers/{id}', 'other performance, stuck counter, lost GPU', workerTroubles, (body, { id }) =>
-      workers.set(id, body),
+    put('/workers/{id}', 'another performance, a stuck counter, a GPU that is lost', ({ id, body }) =>
+      workers.set(id, body(workerTroubles)),
     ),
-    put('/instances/{id}/status', 'its status from now on', status, (body, { id }) =>
-      instances.setStatus(id, body.actual_status),
+    put('/instances/{id}/status', 'its status from now on', ({ id, body }) =>
+      instances.setStatus(id, body(status).actual_status),
     ),
 
     get('/endpoint-groups/{endpoint}', 'by id or name: its load, and what its engine did', ({ name }) =>
       endpointGroups.get(name),
     ),
-    put('/endpoint-groups/{endpoint}', 'whether its workers never start', hanging, (body, { name }) =>
-      endpointGroups.hang(name, body.hangs),
+    put('/endpoint-groups/{endpoint}', 'whether no start of its workers ends', ({ name, body }) =>
+      endpointGroups.hang(name, body(hanging).hangs),
     ),
     get('/load', 'the load of each endpoint', () => ({ loads: load.list() })),
-    put('/load', 'another load: endpoint, shape, rate …', endpointLoad, ({ endpoint, ...given }) =>
-      load.set(endpoint, loadSchema.parse(given)),
-    ),
+    put('/load', 'another load from now on: endpoint, shape, rate …, as in a seed', ({ body }) => {
+      const { endpoint, ...given } = body(endpointLoad);
+      return load.set(endpoint, loadSchema.parse(given));
+    }),
     remove('/load', 'no load any more; of one alone with ?endpoint=', ({ query }) =>
       load.stop(query['endpoint']),
     ),
@@ -249,11 +230,11 @@ export function adminRoutes(parts: AdminParts): AdminRoute[] {
     get('/totp/{id}', 'the code that the authenticator of a method shows', ({ id }) => ({
       code: tfa.totp(id),
     })),
-    post('/totp', 'the code of a secret that is being set up', totpSecret, (body) => ({
-      code: tfa.totp(body.secret),
+    post('/totp', 'the code of a secret that is being set up', ({ body }) => ({
+      code: tfa.totp(body(totpSecret).secret),
     })),
-    post('/logins', 'begins a login: a tfa_secret for the logged-out path', login, (body) =>
-      tfa.startLogin(body.user_id),
+    post('/logins', 'begins a login: a tfa_secret for the logged-out path', ({ body }) =>
+      tfa.startLogin(body(login).user_id),
     ),
   ];
 }
@@ -306,15 +287,16 @@ export function createAdminApi(routes: readonly AdminRoute[]) {
       try {
         const { value, params } = found;
         const [name = ''] = Object.values(params);
-        const request = {
+        const request: AdminRequest = {
           name,
           get id() {
             if (Number.isSafeInteger(Number(name))) return Number(name);
             throw new Error(`id: "${name}" is no integer`);
           },
           query: Object.fromEntries(searchParams),
+          body: (schema) => schema.parse(readJson(bodyText)),
         };
-        return jsonAnswer(200, (await value.run(request, bodyText)) ?? { ok: true });
+        return jsonAnswer(200, (await value.run(request)) ?? { ok: true });
       } catch (error) {
         return refusal(error);
       }

@@ -229,6 +229,12 @@ const STARTUP: readonly string[] = [
 const HEALTH = 'INFO:     127.0.0.1:51842 - "GET /health HTTP/1.1" 200 OK';
 const IDLE =
   'INFO \u0001 [loggers.py:111] Engine 000: Avg prompt throughput: 0.0 tokens/s, Avg generation throughput: 0.0 tokens/s, Running: 0 reqs, Waiting: 0 reqs, GPU KV cache usage: 0.0%, Prefix cache hit rate: 0.0%';
+const BUSY =
+  'INFO \u0001 [loggers.py:111] Engine 000: Avg prompt throughput: {50.0-4000.0} tokens/s, Avg generation throughput: {20.0-1800.0} tokens/s, Running: {1-64} reqs, Waiting: {0-12} reqs, GPU KV cache usage: {0.1-99.0}%, Prefix cache hit rate: {0.0-80.0}%';
+const PREEMPTED =
+  'WARNING \u0001 [scheduler.py:1057] Sequence group {1-9999} is preempted by PreemptionMode.RECOMPUTE mode because there is not enough KV cache space.';
+const DEPRECATED =
+  '/usr/lib/python3/dist-packages/torch/cuda/__init__.py:61: FutureWarning: The pynvml package is deprecated.';
 
 interface Scene {
   readonly weight: number;
@@ -244,29 +250,14 @@ const SCENES: readonly Scene[] = [
       'INFO:     10.0.{0-7}.{2-250}:{32768-60999} - "POST /v1/chat/completions HTTP/1.1" 200 OK',
     ],
   },
-  {
-    weight: 18,
-    lines: [
-      'INFO \u0001 [loggers.py:111] Engine 000: Avg prompt throughput: {50.0-4000.0} tokens/s, Avg generation throughput: {20.0-1800.0} tokens/s, Running: {1-64} reqs, Waiting: {0-12} reqs, GPU KV cache usage: {0.1-99.0}%, Prefix cache hit rate: {0.0-80.0}%',
-    ],
-  },
+  { weight: 18, lines: [BUSY] },
   // Identical lines: a follower must not drop repeats by content.
   { weight: 9, lines: [HEALTH] },
   { weight: 6, lines: [HEALTH, HEALTH, HEALTH] },
   { weight: 6, lines: [IDLE] },
   { weight: 4, lines: [IDLE, IDLE, IDLE] },
-  {
-    weight: 3,
-    lines: [
-      'WARNING \u0001 [scheduler.py:1057] Sequence group {1-9999} is preempted by PreemptionMode.RECOMPUTE mode because there is not enough KV cache space.',
-    ],
-  },
-  {
-    weight: 3,
-    lines: [
-      '/usr/lib/python3/dist-packages/torch/cuda/__init__.py:61: FutureWarning: The pynvml package is deprecated.',
-    ],
-  },
+  { weight: 3, lines: [PREEMPTED] },
+  { weight: 3, lines: [DEPRECATED] },
   { weight: 4, lines: ['{bar Processed prompts}'] },
   {
     weight: 2,
