@@ -2,11 +2,10 @@
 import { createSign, createVerify, generateKeyPairSync, type KeyObject } from 'node:crypto';
 import * as z from 'zod';
 import { messageOf } from '../contract/pilotlight-error.ts';
-import type { Operation } from '../contract/define.ts';
+import { rulesOf, type Operation } from '../contract/define.ts';
 import { isRecord } from '../contract/is-record.ts';
 import { OPERATION_IDS, operationOf, type OperationId } from '../contract/operations.ts';
 import { ENDPOINT_GROUP_PARAMETERS } from '../contract/operations/serverless/endpoint-groups.ts';
-import { rulesOf } from '../contract/define.ts';
 import { coerceFields } from '../wire/coerce.ts';
 import { matchOperation } from '../wire/match.ts';
 import { problemsOf } from '../wire/request.ts';

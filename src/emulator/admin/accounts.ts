@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { findKey, storeKey } from '../handlers/accounts.ts';
+import { defined } from '../handlers/define.ts';
 import { apiKeyEntry, type tfaSection, type userEntry } from '../seed/seed.ts';
 import type { SentMessage, TeamRoleRecord, TfaMethodRecord, UserRecord } from '../state/state.ts';
 import { openChallenge, readTotpSecret, totpCode } from '../tfa/account.ts';
@@ -100,13 +101,8 @@ export class TwoFactor extends Inspection {
   }
 
   /** Fields that are left out stay as they are. */
-  set({ sms_provider, blocked_numbers, store }: z.input<typeof tfaSection>): void {
-    const { tfa } = this.world.state;
-    if (sms_provider) tfa.smsProvider = sms_provider;
-    if (store) tfa.store = store;
-    if (!blocked_numbers) return;
-    tfa.blockedNumbers.clear();
-    for (const number of blocked_numbers) tfa.blockedNumbers.add(number);
+  set(change: z.input<typeof tfaSection>): void {
+    Object.assign(this.world.state.tfa, defined(change));
   }
 
   setUser(userId: number, change: Pick<z.input<typeof userEntry>, 'email_verified' | 'sms_fraud'>): void {

@@ -1,5 +1,6 @@
 import { TEMPLATE_DEFAULTS } from '../../contract/operations/templates.ts';
 import { newWorker } from '../fleet/workers.ts';
+import { defined } from '../handlers/define.ts';
 import { newGroup } from '../handlers/endpoint-groups.ts';
 import { newTemplate } from '../handlers/templates.ts';
 import { DEFAULT_IMAGE, newWorkerGroup } from '../handlers/workergroups.ts';
@@ -32,8 +33,8 @@ import type {
 import { newBackupCodes, newTotpSecret } from '../tfa/account.ts';
 import { DEFAULT_SEED, seedSchema, tfaSection, type ParsedSeed, type Seed } from './seed.ts';
 
-type Entry<Section extends keyof ParsedSeed> =
-  NonNullable<ParsedSeed[Section]> extends (infer One)[] ? One : never;
+type Sections = { readonly [Section in keyof ParsedSeed]-?: NonNullable<ParsedSeed[Section]> };
+type Entry<Section extends keyof ParsedSeed> = Sections[Section] extends (infer One)[] ? One : never;
 
 export interface Beginning {
   readonly nowMs: number;
@@ -49,20 +50,10 @@ export function buildState(
 ): State {
   const given = seedSchema.parse(seed);
   const settings: Settings = settingsSchema.parse({ ...given.settings, ...overrides });
-  const {
-    users = [],
-    deployments = [],
-    workergroups: workerGroups = [],
-    machines = [],
-    instances = [],
-    templates = [],
-    offers = [],
-    endpoint_groups: endpointGroups = [],
-  } = { ...seedSchema.parse(DEFAULT_SEED), ...given };
+  const seeded = { ...seedSchema.parse(DEFAULT_SEED), ...defined(given) } as Sections;
+  const { users, deployments, workergroups, machines, instances, templates, offers } = seeded;
   const begin = { nowMs, owner: users[0]?.id ?? 0, settings };
   const keys = keysOf(users);
-  const tfa = tfaSection.parse(given.tfa ?? {});
-  const methodIds = users.flatMap((user) => user.tfa_methods.map(({ id }) => id));
   return {
     settings,
     traits,
@@ -70,34 +61,32 @@ export function buildState(
     users: byId(users.map((user) => userOf(user, begin))),
     keys,
     deployments: byId(deployments.map((entry) => deploymentOf(entry, begin))),
-    workerGroups: byId(workerGroups.map((entry) => workerGroupOf(entry, begin))),
-    workers: byId(workerGroups.flatMap(({ id, workers }) => workers.map((worker) => newWorker(worker, id)))),
+    workerGroups: byId(workergroups.map((entry) => workerGroupOf(entry, begin))),
+    workers: byId(workergroups.flatMap(({ id, workers }) => workers.map((worker) => newWorker(worker, id)))),
     machines: byId(machines.map((entry) => machineOf(entry, nowMs))),
     instances: byId(instances.map((entry) => instanceOf(entry, begin))),
     formerInstances: [],
     templates: byId(templates.map((entry) => templateOf(entry, begin))),
     offers: byId(offers.map((entry) => Object.assign(entry, { rented_by: null }))),
-    endpointGroups: byId(endpointGroups.map((entry) => endpointGroupOf(entry, begin))),
+    endpointGroups: byId(seeded.endpoint_groups.map((entry) => endpointGroupOf(entry, begin))),
     teamRoles: new Map(),
     lastIds: lastIdsOf({
       deployment: deployments,
       // The first version has the id of its deployment.
       'deployment version': deployments,
-      'worker group': workerGroups,
+      'worker group': workergroups,
       template: templates,
       instance: instances,
       'api key': keys.values(),
-      'endpoint group': endpointGroups,
+      'endpoint group': seeded.endpoint_groups,
+      '2FA method': users.flatMap((user) => user.tfa_methods),
     }),
     tfa: {
       challenges: new Map(),
       sessions: new Map(),
       outbox: [],
       phoneUse: new Map(),
-      blockedNumbers: new Set(tfa.blocked_numbers),
-      smsProvider: tfa.sms_provider,
-      store: tfa.store,
-      nextMethodId: Math.max(0, ...methodIds) + 1,
+      ...tfaSection.parse(given.tfa ?? {}),
     },
   };
 }

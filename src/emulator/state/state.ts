@@ -47,7 +47,8 @@ export type Numbered =
   | 'instance'
   | 'api key'
   | 'team role'
-  | 'endpoint group';
+  | 'endpoint group'
+  | '2FA method';
 
 export function nextId(state: State, kind: Numbered, taken: Iterable<number>): number {
   let last = state.lastIds.get(kind) ?? 0;
@@ -108,10 +109,9 @@ interface TfaState {
   readonly outbox: SentMessage[];
   /** Times in Unix ms of codes sent before any login. */
   readonly phoneUse: Map<string, number[]>;
-  readonly blockedNumbers: Set<string>;
-  smsProvider: (typeof SMS_PROVIDERS)[number];
+  blocked_numbers: readonly string[];
+  sms_provider: (typeof SMS_PROVIDERS)[number];
   store: (typeof BACKING_STORES)[number];
-  nextMethodId: number;
 }
 
 /** `failing`: twilio_error; `rate limited`: twilio_rate_limited. */

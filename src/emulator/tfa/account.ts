@@ -247,7 +247,7 @@ export function smsTo(context: TfaContext, target: SmsTarget, preauth = context.
   const { phone_number } = target;
   if (user.tfa.sms_fraud)
     throw new Refused('sms_fraud_detected', 'SMS is disabled for this account; ask support', 'authorization');
-  if (tfa.blockedNumbers.has(phone_number))
+  if (tfa.blocked_numbers.includes(phone_number))
     throw new Refused('sms_blocked_number', 'no codes are sent to this number', 'phone_number');
   const sent = since(user.tfa.smsSentAtMs, nowMs, settings.smsWindowSeconds);
   if (sent.length >= settings.smsPerWindow)
@@ -255,9 +255,9 @@ export function smsTo(context: TfaContext, target: SmsTarget, preauth = context.
   const used = since(tfa.phoneUse.get(phone_number) ?? [], nowMs, settings.phoneCapWindowSeconds);
   if (preauth && used.length >= settings.phoneCap)
     throw new Refused('preauth_phone_cap', 'this number was used in too many attempts', 'settings.phoneCap');
-  if (tfa.smsProvider === 'failing')
+  if (tfa.sms_provider === 'failing')
     throw new Refused('twilio_error', 'the SMS could not be delivered', 'tfa.sms_provider');
-  if (tfa.smsProvider === 'rate limited')
+  if (tfa.sms_provider === 'rate limited')
     throw new Refused('twilio_rate_limited', 'the SMS provider is busy', 'tfa.sms_provider');
   return (challenge) => {
     user.tfa.smsSentAtMs = [...sent, nowMs];

@@ -2,7 +2,13 @@ import { LIMITS } from '../../contract/limits.ts';
 import type { Input } from '../../contract/operations.ts';
 import { badRequest, notFound, Refused } from '../answer.ts';
 import { randomHex } from '../random.ts';
-import type { Challenge, Channel, SessionRecord, TfaMethodRecord } from '../state/state.ts';
+import {
+  nextId,
+  type Challenge,
+  type Channel,
+  type SessionRecord,
+  type TfaMethodRecord,
+} from '../state/state.ts';
 import {
   challengeNotFound,
   chooseMethod,
@@ -298,8 +304,8 @@ function addMethod(
 ): void {
   const { tfa: account } = user;
   const is_primary = account.methods.length === 0;
-  const id = state.tfa.nextMethodId;
-  state.tfa.nextMethodId += 1;
+  const taken = account.methods.map((method) => method.id);
+  const id = nextId(state, '2FA method', taken);
   account.legacy = false;
   const begun = { fail_count: 0, locked_until: null, created_at: nowMs / 1000 };
   account.methods.push({ id, ...added, is_primary, ...begun });
