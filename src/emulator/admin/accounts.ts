@@ -86,7 +86,7 @@ export class TwoFactor extends Inspection {
   startLogin(userId?: number): { readonly tfa_secret: string } {
     const { state, random } = this.world;
     const context = { state, random, nowMs: this.world.now(), user: this.#user(userId) };
-    return { tfa_secret: openChallenge(context, 'login')[0] };
+    return { tfa_secret: openChallenge(context, 'login').secret };
   }
 
   /** The unused codes. */

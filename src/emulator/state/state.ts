@@ -152,6 +152,7 @@ export type Channel = 'sms' | 'email';
 
 /** `login`: awaits a second factor; `code`: asked for with a key; `authorize`: step 1 of adding a method. */
 export interface Challenge {
+  secret: string;
   readonly userId: number;
   readonly purpose: 'login' | 'code' | 'authorize';
   readonly by: Channel | { readonly totpMethodId: number } | null;

@@ -126,18 +126,16 @@ function expireRecord(record: { expiresAtMs: number }, nowMs: number): void {
 const VALIDITY_MS = LIMITS.challengeValiditySeconds * 1000;
 const SECRET_BYTES = 16;
 
-type Named = readonly [secret: string, challenge: Challenge];
-
 export function openChallenge(
   { state: { tfa }, random, user, nowMs }: Pick<TfaContext, 'state' | 'random' | 'user' | 'nowMs'>,
   purpose: Challenge['purpose'],
   by: Challenge['by'] = null,
-): Named {
+): Challenge {
   const secret = randomHex(random, SECRET_BYTES);
   const codes = { sms: null, email: null };
-  const challenge = { userId: user.id, purpose, by, codes, expiresAtMs: nowMs + VALIDITY_MS };
+  const challenge = { secret, userId: user.id, purpose, by, codes, expiresAtMs: nowMs + VALIDITY_MS };
   tfa.challenges.set(secret, challenge);
-  return [secret, challenge];
+  return challenge;
 }
 
 export function findChallenge(
@@ -297,9 +295,9 @@ type SmsInput = Input<'tfa.sendSms'>;
 export function sendEmail(context: TfaContext, { secret }: Input<'tfa.sendEmail'>) {
   const given = secret === undefined ? undefined : challengeFor(context, secret, 'email');
   const goesOff = emailTo(context, 'tfa.sendEmail');
-  const [name, challenge] = given ?? openChallenge(context, 'code');
+  const challenge = given ?? openChallenge(context, 'code');
   goesOff(challenge);
-  return { success: true, msg: 'Code sent by e-mail', secret: name };
+  return { success: true, msg: 'Code sent by e-mail', secret: challenge.secret };
 }
 
 export function sendSms(context: TfaContext, input: SmsInput, operation: OperationId) {
@@ -307,35 +305,36 @@ export function sendSms(context: TfaContext, input: SmsInput, operation: Operati
   const given = secret === undefined ? undefined : challengeFor(context, secret, 'sms');
   requireVerifiedEmail(context, operation);
   const target = smsTarget(context, input);
-  const pending = given ? given[1].codes.sms : newestCodeTo(context, target.phone_number)?.[1];
+  const pending = (given ?? newestCodeTo(context, target.phone_number))?.codes.sms;
   if (pending && context.nowMs < pending.expiresAtMs)
     throw new Refused('tfa_challenge_exists', 'a code was sent already; ask to resend it', 'phone_number');
   const goesOff = smsTo(context, target);
-  const [name, challenge] = given ?? openChallenge(context, 'code');
+  const challenge = given ?? openChallenge(context, 'code');
   goesOff(challenge);
-  return { msg: 'Code sent by SMS', secret: name };
+  return { msg: 'Code sent by SMS', secret: challenge.secret };
 }
 
 /** Replaces the sent code; without a secret, the secret too. */
 export function resendSms(context: TfaContext, input: SmsInput, operation: OperationId) {
-  const { state } = context;
-  const [name, challenge] = challengeToResend(context, input);
+  const { challenges } = context.state.tfa;
+  const challenge = challengeToResend(context, input);
   const { phone_number, methodId } = liveCode(challenge, 'sms', context.nowMs);
   const to = phone_number ?? '';
   requireSameNumber(context, input, to);
   requireVerifiedEmail(context, operation);
   smsTo(context, { phone_number: to, methodId })(challenge);
-  if (input.secret !== undefined) return { msg: 'Code sent again by SMS', secret: name };
-  const [renamed] = openChallenge(context, challenge.purpose, challenge.by);
-  state.tfa.challenges.set(renamed, challenge);
-  state.tfa.challenges.delete(name);
-  return { msg: 'Code sent again by SMS', secret: renamed };
+  if (input.secret === undefined) {
+    challenges.delete(challenge.secret);
+    const { secret } = openChallenge(context, challenge.purpose, challenge.by);
+    challenges.set(secret, Object.assign(challenge, { secret }));
+  }
+  return { msg: 'Code sent again by SMS', secret: challenge.secret };
 }
 
-function challengeFor(context: TfaContext, secret: string, channel: Channel): Named {
+function challengeFor(context: TfaContext, secret: string, channel: Channel): Challenge {
   const challenge = findChallenge(context, secret, true);
   if (challenge.purpose === 'authorize' && challenge.by !== channel) throw challengeNotFound();
-  return [secret, challenge];
+  return challenge;
 }
 
 /** §4.4: before the login, only the account's own numbers prove anything. */
@@ -361,12 +360,12 @@ function ownNumber({ user: { tfa: account } }: TfaContext): string | null {
   return method?.phone_number ?? account.phone_number;
 }
 
-function challengeToResend(context: TfaContext, input: SmsInput): Named {
+function challengeToResend(context: TfaContext, input: SmsInput): Challenge {
   if (input.secret !== undefined) return challengeFor(context, input.secret, 'sms');
   const { phone_number: given, tfa_method_id: id } = input;
   const wanted = given ?? (id === undefined ? undefined : numberOfMethod(context, id));
   const found = newestCodeTo(context, wanted, RESENDABLE);
-  if (found) return found[0];
+  if (found) return found;
   if (newestCodeTo(context, undefined, RESENDABLE))
     throw phoneMismatch('is not the one that the code was sent to');
   throw noChallenge('no SMS code of this account is still valid');
@@ -379,15 +378,11 @@ function newestCodeTo(
   { state, user, nowMs }: TfaContext,
   phone_number: string | undefined,
   purposes: readonly Challenge['purpose'][] = ['code'],
-): readonly [Named, SentCode] | undefined {
-  let newest: readonly [Named, SentCode] | undefined;
-  for (const named of state.tfa.challenges) {
-    const { userId, purpose, codes } = named[1];
-    if (userId !== user.id || !purposes.includes(purpose)) continue;
-    if (!codes.sms || nowMs >= codes.sms.expiresAtMs) continue;
-    if (phone_number === undefined || codes.sms.phone_number === phone_number) newest = [named, codes.sms];
-  }
-  return newest;
+): Challenge | undefined {
+  return [...state.tfa.challenges.values()].findLast(({ userId, purpose, codes: { sms } }) => {
+    if (userId !== user.id || !purposes.includes(purpose) || !sms || nowMs >= sms.expiresAtMs) return false;
+    return phone_number === undefined || sms.phone_number === phone_number;
+  });
 }
 
 function requireSameNumber(context: TfaContext, input: SmsInput, sentTo: string): void {

@@ -249,9 +249,9 @@ function begin(context: TfaContext, by: Challenge['by'], goesOff?: Sending) {
   for (const [secret, { userId, purpose }] of state.tfa.challenges) {
     if (userId === user.id && purpose === 'authorize') state.tfa.challenges.delete(secret);
   }
-  const [secret, challenge] = openChallenge(context, 'authorize', by);
+  const challenge = openChallenge(context, 'authorize', by);
   goesOff?.(challenge);
-  return { success: true, secret };
+  return { success: true, secret: challenge.secret };
 }
 
 function pendingAuthorization({ state, user, nowMs }: TfaContext, secret: string) {
