@@ -11,6 +11,7 @@ import { coerceText, innerOf, parseJsonOr } from '../wire/coerce.ts';
 import { createMatcher, matchOperation } from '../wire/match.ts';
 import { jsonAnswer, notFound, readFlags, type Answer, type Refused } from './answer.ts';
 import type { Addresses, Alias, Call, Target } from './call.ts';
+import { withColumns } from './handlers/define.ts';
 import { findOwnTemplate } from './handlers/templates.ts';
 import { endpointNamed, type State } from './state/state.ts';
 
@@ -133,11 +134,8 @@ function shownTemplates(
   query: Readonly<Record<string, string>>,
 ) {
   const rows = Array.isArray(templates) ? templates.filter(isRecord) : [];
-  const columns: readonly string[] = query['select_cols']?.match(/[\w*]+/g) ?? ['*'];
-  const shown = columns.includes('*')
-    ? rows
-    : rows.map((row) => Object.fromEntries(Object.entries(row).filter(([name]) => columns.includes(name))));
-  return { templates_found: rows.length, templates: shown };
+  const columns = query['select_cols']?.match(/[\w*]+/g) ?? ['*'];
+  return { templates_found: rows.length, templates: rows.map((row) => withColumns(row, columns)) };
 }
 
 const ALIASES: readonly Alias[] = [

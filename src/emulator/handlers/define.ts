@@ -44,6 +44,11 @@ export function ownOne<Item extends { readonly userId: number }>(
   throw notFound(`${what} ${id}`);
 }
 
+export function withColumns<Row extends object>(row: Row, columns: readonly string[]): Row {
+  if (columns.includes('*')) return row;
+  return Object.fromEntries(Object.entries(row).filter(([name]) => columns.includes(name))) as Row;
+}
+
 export function pageFrom<Row>(rows: readonly Row[], token: string | undefined, limit: number) {
   const from = token === undefined ? 0 : placeOf(token);
   const end = from + limit;

@@ -15,7 +15,7 @@ import {
   type OfferRecord,
 } from '../state/instances.ts';
 import { nextId, type State, type TemplateRecord } from '../state/state.ts';
-import { ownOf, ownOne, pageFrom, type HandlerContext, type HandlersOf } from './define.ts';
+import { ownOf, ownOne, pageFrom, withColumns, type HandlerContext, type HandlersOf } from './define.ts';
 import { findTemplate, matchesFilters } from './templates.ts';
 
 type InstanceRequest = Omit<Input<'instances.create'>, 'offer_id'>;
@@ -158,7 +158,7 @@ function pageOf(
     select_filters: filters = {},
     after_token: token,
     order_by: field = 'id',
-    select_cols: columns,
+    select_cols: columns = ['*'],
   }: Input<'instances.page'>,
 ): Answer<'instances.page'> {
   const matching = rows
@@ -166,7 +166,7 @@ function pageOf(
     .sort((a, b) => compare(a[field as keyof InstanceRow], b[field as keyof InstanceRow]) || a.id - b.id);
   const most = limit <= 0 ? ROWS_WITHOUT_LIMIT : Math.min(limit, MOST_ROWS);
   const { page, next_token } = pageFrom(matching, token, most);
-  const instances = page.map((row) => withColumns(row, columns));
+  const instances = page.map((row) => withColumns(row, [...columns, 'id']));
   const labels = Map.groupBy(
     matching.flatMap(({ label }) => label ?? []),
     (label) => label,
@@ -182,12 +182,6 @@ function pageOf(
 function compare(a: unknown, b: unknown): number {
   if (typeof a === 'number' && typeof b === 'number') return a - b;
   return JSON.stringify(a ?? '').localeCompare(JSON.stringify(b ?? ''), 'en');
-}
-
-function withColumns(row: InstanceRow, columns: readonly string[] | undefined): InstanceRow {
-  if (columns === undefined || columns.includes('*')) return row;
-  const shown = Object.entries(row).filter(([name]) => name === 'id' || columns.includes(name));
-  return Object.fromEntries(shown) as InstanceRow;
 }
 
 function createOne(offerId: number, request: InstanceRequest, context: HandlerContext) {
