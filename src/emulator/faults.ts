@@ -36,28 +36,22 @@ export const faultSchema = z.discriminatedUnion('kind', [
   z.strictObject({
     kind: z.literal('latency'),
     ms: ms.describe('real time in ms'),
-    side: z
-      .enum(['request', 'response'])
-      .default('request')
-      .describe('`request`: the change is made after the wait; `response`: before it'),
+    /** `request`: the change is made after the wait; `response`: before it. */
+    side: z.enum(['request', 'response']).default('request'),
     ...selection,
   }),
   z.strictObject({
     kind: z.literal('throttled'),
-    shape: z
-      .enum(THROTTLE_SHAPES)
-      .default('text')
-      .describe('429 as JSON, as plain text, as JSON {detail}, or as the JSON error body'),
+    /** 429 as JSON, as plain text, as JSON {detail}, or as the JSON error body. */
+    shape: z.enum(THROTTLE_SHAPES).default('text'),
     thresholdSeconds: z.number().positive().optional().describe('named in the text: threshold=3.0'),
     retryAfterSeconds: ms.optional().describe('a Retry-After header, in seconds'),
     ...selection,
   }),
   z.strictObject({
     kind: z.literal('status'),
-    status: z
-      .literal([403, 404, 500, 502, 503, 504])
-      .default(503)
-      .describe('500 as JSON of the service, the others as HTML of the gateway before it'),
+    /** 500 as JSON of the service, the others as HTML of the gateway before it. */
+    status: z.literal([403, 404, 500, 502, 503, 504]).default(503),
     takesEffect: takesEffect(false),
     ...selection,
   }),

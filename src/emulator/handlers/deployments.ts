@@ -157,10 +157,8 @@ function shownVersion(version: DeploymentVersion): ShownVersion {
   return { ...shown, s3_key: fileKey(version), last_used_at: created_at };
 }
 
-function currentVersion({ id, versions }: DeploymentRecord): DeploymentVersion {
-  const last = versions.at(-1);
-  if (!last) throw new Error(`deployment ${id} has no version`);
-  return last;
+function currentVersion({ versions }: DeploymentRecord): DeploymentVersion {
+  return versions.at(-1) as DeploymentVersion;
 }
 
 function create(request: DeployRequest & { readonly tag: string }, context: HandlerContext) {
