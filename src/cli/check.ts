@@ -11,6 +11,7 @@ import { EXIT } from '../config/exit-codes.ts';
 import { loadConfig } from '../config/load.ts';
 import { OPTIONS, PREFIX, type Settings } from '../config/options.ts';
 import { configWarning, describeProblem, inCheck, type ConfigProblem } from '../config/problem.ts';
+import type { AssumptionVerdict } from '../contract/assumptions.ts';
 import type { OperationId, Output } from '../contract/operations.ts';
 import { DEFAULT_TAG } from '../contract/operations/serverless/serverless.ts';
 import { ENDPOINT_GROUP_DEFAULTS } from '../contract/operations/serverless/endpoint-groups.ts';
@@ -117,11 +118,13 @@ function describeProblems(problems: readonly ConfigProblem[]): readonly string[]
   return lines;
 }
 
-interface CheckFinding {
+export interface CheckFinding {
   /** `unknown`: the service has no such operation, or has refused it for its rate limit. */
-  readonly verdict: 'fine' | 'wrong' | 'unknown';
-  /** `key`, `service`, `clock`, `deployment 42`, or the variable of a feature. */
+  readonly verdict: AssumptionVerdict;
+  /** `key`, `service`, `clock`, `deployment 42`, the variable of a feature, or an assumption. */
   readonly about: string;
+  /** Of an assumption. */
+  readonly value?: string;
   readonly says: string;
 }
 
@@ -180,7 +183,7 @@ export async function askService(
     failure: number = EXIT.failed,
   ): void {
     findings.push({ verdict, about, says: legibleLine(says) });
-    if (verdict === 'wrong') exit = Math.max(exit, failure);
+    if (verdict === 'broken') exit = Math.max(exit, failure);
   }
 
   function findFailure({ about, isQuiet }: Question, error: unknown): void {
@@ -191,7 +194,7 @@ export async function askService(
     const failure = exitCodeOf(error);
     // Without an answer, nothing is known of the key.
     const subject = about === KEY && failure === EXIT.unreachable ? 'service' : about;
-    find(isOpen ? 'unknown' : 'wrong', subject, [error.message, advice].filter(Boolean).join('; '), failure);
+    find(isOpen ? 'unknown' : 'broken', subject, [error.message, advice].filter(Boolean).join('; '), failure);
   }
 
   for (const question of questions) {
@@ -222,7 +225,7 @@ function comparedClocks(ours: number, theirs: number): Found {
   if (Number.isNaN(theirs)) return ['unknown', 'clock', 'the service tells no time'];
   const skew = Math.round((ours - theirs - 500) / 1000);
   const says = `${Math.abs(skew)} s ${skew < 0 ? 'behind' : 'ahead of'} the service`;
-  return [Math.abs(skew) <= MOST_SKEW ? 'fine' : 'wrong', 'clock', says];
+  return [Math.abs(skew) <= MOST_SKEW ? 'fine' : 'broken', 'clock', says];
 }
 
 /** Looks up the configured ids and names in the lists that the service answered. */
@@ -246,7 +249,7 @@ function lookedUp<R extends Pick<ListedLog, 'id'>>(
   return Array.from(new Map(wanted.map(({ label, isOf }) => [label, isOf])), ([label, isOf]) => {
     const ids = rows.filter(isOf).map(({ id }) => id);
     const isThere = ids.length > 0;
-    return [isThere ? 'fine' : 'wrong', `${what} ${label}`, isThere ? `id ${ids.join(', ')}` : 'not found'];
+    return [isThere ? 'fine' : 'broken', `${what} ${label}`, isThere ? `id ${ids.join(', ')}` : 'not found'];
   });
 }
 

@@ -2,7 +2,14 @@
 import { writeFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { buildInfo } from '../build-info.ts';
-import { printProblems, askService, questionsOf, type Answers, type Question } from './check.ts';
+import {
+  printProblems,
+  askService,
+  questionsOf,
+  type Answers,
+  type CheckFinding,
+  type Question,
+} from './check.ts';
 import { CommandError, InputError, printError, printJson, printLine, type Console } from './console.ts';
 import { DaemonAway, fetchStatus, type DaemonAddress } from './fleet/daemon.ts';
 import type { ProfileFlag } from './flag-types.ts';
@@ -71,7 +78,7 @@ export async function runDoctor(daemonAt: DaemonAddress, flags: DoctorFlags, con
   return exit;
 }
 
-const WORDS: Readonly<Record<Line['verdict'], string>> = {
+const WORDS: Readonly<Record<AssumptionVerdict, string>> = {
   fine: 'fine',
   differs: 'works, but differs',
   broken: 'broken',
@@ -124,16 +131,8 @@ function writeReport(path: string, { lines, exit, exchanges }: Examination): voi
 
 type DaemonView = Pick<Status, 'service' | 'rate_limit' | 'deployments'>;
 
-export interface Line {
-  readonly verdict: AssumptionVerdict;
-  /** `key`, `service`, `clock`, `deployment 42`, a variable, or an assumption. */
-  readonly about: string;
-  readonly value?: string;
-  readonly says: string;
-}
-
 export interface Examination {
-  readonly lines: readonly Line[];
+  readonly lines: readonly CheckFinding[];
   readonly exit: number;
   readonly exchanges: readonly Pick<ObservedAnswer, 'operation' | 'code' | 'refusal' | 'rate'>[];
 }
@@ -181,8 +180,8 @@ export async function examine(options: ExaminationOptions): Promise<Examination>
     },
     questions,
   );
-  const lines: Line[] = [
-    ...findings.map(({ verdict, about, says }) => ({ verdict: VERDICTS[verdict], about, says })),
+  const lines: CheckFinding[] = [
+    ...findings,
     ...heartbeatRate(settings, daemon, answers),
     // Nothing could be asked with a key that was refused.
     ...(Object.keys(answers).length === 0
@@ -196,12 +195,10 @@ export async function examine(options: ExaminationOptions): Promise<Examination>
   return { lines, exit: exit || (isOff ? EXIT.failed : EXIT.ok), exchanges };
 }
 
-function lineOf(finding: TraitFinding): Line {
+function lineOf(finding: TraitFinding): CheckFinding {
   const { trait: about, verdict, says } = finding;
   return { verdict, about, ...('value' in finding && { value: finding.value }), says };
 }
-
-const VERDICTS = { fine: 'fine', wrong: 'broken', unknown: 'unknown' } as const;
 
 function traitsOf(daemon: DaemonView | undefined): Readonly<Record<string, string>> {
   return Object.fromEntries((daemon?.service.traits ?? []).map(({ trait, value }) => [trait, value]));
@@ -229,7 +226,7 @@ function plan(questions: readonly Question[], everyMs: number | undefined, daemo
   return `${beside}Asks at most ${counted(questions.length, 'question')}, ${writes}, one every ${every} s, about ${inAll} s: ${names}`;
 }
 
-function heartbeatRate(settings: Settings, daemon: DaemonView | undefined, answers: Answers): Line[] {
+function heartbeatRate(settings: Settings, daemon: DaemonView | undefined, answers: Answers): CheckFinding[] {
   // A replaced deployment has no next heartbeat.
   const beaten = (daemon?.deployments ?? []).filter(({ next_heartbeat_at: next }) => next !== null);
   const intervals = beaten.map(({ interval_seconds: interval }) => interval * 1_000);

@@ -38,7 +38,7 @@ test('all that is configured is looked for, with reads alone', async () => {
   expect(emulator.deployments.list().map(({ beats }) => beats)).toEqual([0, 0]);
 });
 
-test('what is not there, or may not be read, is wrong; the exit code says what kind of wrong', async () => {
+test('what is not there, or may not be read, is broken; the exit code says how', async () => {
   const limited = { name: 'limited', key: 'limited-key', permissions: { api: { user_read: {} } } };
   await using emulator = await startEmulator({
     dialect: 'public',
@@ -53,21 +53,21 @@ test('what is not there, or may not be read, is wrong; the exit code says what k
   const missing = await pilotlight(CHECK, { env });
   expect(missing.code).toBe(1);
   expect(missing.stdout.split('\n').filter((line) => / (?:deployment|endpoint|group) /.test(line))).toEqual([
-    'wrong: deployment name:circle: not found',
-    'wrong: deployment 7: not found',
+    'broken: deployment name:circle: not found',
+    'broken: deployment 7: not found',
     'fine: deployment 42: id 42',
     'fine: endpoint chat: id 31',
-    'wrong: endpoint nosuch: not found',
-    'wrong: endpoint 77: not found',
+    'broken: endpoint nosuch: not found',
+    'broken: endpoint 77: not found',
     'fine: worker group 7: id 7',
-    'wrong: worker group 99: not found',
-    'wrong: worker group endpoint:nosuch: not found',
+    'broken: worker group 99: not found',
+    'broken: worker group endpoint:nosuch: not found',
   ]);
 
   const refused = await pilotlight(CHECK, { env: { ...env, API_KEY: 'no-such-key' } });
-  expect(refused).toMatchObject({ code: 4, stdout: expect.stringContaining('wrong: key: ') });
+  expect(refused).toMatchObject({ code: 4, stdout: expect.stringContaining('broken: key: ') });
   const unreachable = await pilotlight(CHECK, { env: { ...env, BASE_URL: 'http://127.0.0.1:1' } });
-  expect(unreachable).toMatchObject({ code: 3, stdout: expect.stringContaining('wrong: service: ') });
+  expect(unreachable).toMatchObject({ code: 3, stdout: expect.stringContaining('broken: service: ') });
   expect(unreachable.stdout).not.toContain(': key: ');
   const invalid = await pilotlight(CHECK, { env: { ...env, DEPLOYMENTS: 'x', LISTEN: 'y' } });
   expect(invalid).toMatchObject({ code: 2, stderr: expect.stringContaining('The service was not asked') });
@@ -89,8 +89,8 @@ test('a service without a list of deployments leaves open whether there is one; 
   });
 });
 
-test('a clock that is far off is wrong', async () => {
+test('a clock that is far off is broken', async () => {
   await using emulator = await startEmulator({ clock: { offsetMs: 120_000 } });
   const { code, stdout } = await pilotlight(CHECK, { env: environmentOf(emulator, { DEPLOYMENTS: '42' }) });
-  expect([code, stdout]).toEqual([1, expect.stringMatching(/wrong: clock: 1[12]\d s behind the service/)]);
+  expect([code, stdout]).toEqual([1, expect.stringMatching(/broken: clock: 1[12]\d s behind the service/)]);
 });
