@@ -1,7 +1,6 @@
 /** One endpoint as its looks showed it, and its view for others. */
-import { messageOf } from '../contract/pilotlight-error.ts';
 import type { Worker } from '../contract/operations/serverless/workers.ts';
-import { PilotlightError } from '../contract/pilotlight-error.ts';
+import { messageOf, PilotlightError } from '../contract/pilotlight-error.ts';
 import type { CheckedGroup } from '../scaling/rules/check.ts';
 import type { Finding } from '../scaling/rules/rules.ts';
 import { driftOf, findingsOf, type ListedEndpoint, numericParameters } from './discovery/endpoints.ts';

@@ -101,7 +101,7 @@ export function forecast(totals: readonly DayTotal[], now: Date): Forecast | und
   const means = weekdayMeans(complete);
   const soFar = sum(totals.filter(({ day }) => day.startsWith(month)).map(({ total }) => total));
   const ofToday = totals.find(({ day }) => day === today)?.total ?? 0;
-  const rest = daysAfter(now).filter((day) => day.startsWith(month));
+  const rest = daysUntil(new Date(now.getTime() + 31 * DAY_MS), 30).filter((day) => day.startsWith(month));
   const toCome = sum(rest.map((day) => means[weekdayOf(day)] ?? 0));
   const expected = soFar + Math.max(0, (means[weekdayOf(today)] ?? 0) - ofToday) + toCome;
   const spread = spreadOf(complete, means, [today, ...rest]);
@@ -133,10 +133,6 @@ function weekdayMeans(days: readonly DayTotal[]): number[] {
     const known = byWeekday.get(weekday) ?? days;
     return sum(known.map(({ total }) => total)) / known.length;
   });
-}
-
-function daysAfter(now: Date): string[] {
-  return Array.from({ length: 31 }, (_, index) => dayOf(new Date(now.getTime() + (index + 1) * DAY_MS)));
 }
 
 function weekdayOf(day: string): number {

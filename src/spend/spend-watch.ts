@@ -171,16 +171,10 @@ export class SpendWatch {
       const price = prices.known().get(id);
       return price && (listedMs ?? 0) > goneMs + ORPHAN_AFTER_MS ? [price.now] : [];
     });
-    const isKnown = costs.every((cost) => cost !== undefined);
+    const spendPerHour = costs.every((cost) => cost !== undefined) ? sum(costs) : undefined;
     return {
       ...this.#view,
-      orphans:
-        listedMs === undefined
-          ? undefined
-          : {
-              instances: costs.length,
-              spendPerHour: isKnown ? sum(costs) : undefined,
-            },
+      orphans: listedMs === undefined ? undefined : { instances: costs.length, spendPerHour },
       unanswered: [...this.#unanswered.values()],
     };
   }

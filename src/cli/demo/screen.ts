@@ -6,6 +6,7 @@ import { clip, displayed } from '../text.ts';
 import { describeGap } from '../logs/print.ts';
 import type { DeploymentStatus, EndpointStatus, Status } from '../../daemon/status/schema.ts';
 import { endpointInWords } from '../fleet/words.ts';
+import { sum } from '../../spend/bill.ts';
 import type { DeploymentView } from '../../emulator/index.ts';
 
 type Tone = 'plain' | 'good' | 'warn' | 'bad' | 'quiet';
@@ -163,8 +164,4 @@ function describeRedeployments(count: number, deployments: readonly DeploymentVi
 
 function row(name: string, value: string): string {
   return `  ${name.padEnd(18)}${value}`;
-}
-
-function sum(numbers: readonly number[]): number {
-  return numbers.reduce((total, each) => total + each, 0);
 }

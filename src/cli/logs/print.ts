@@ -6,11 +6,9 @@ import type { Client } from '../../client/client.ts';
 import { EXIT } from '../../config/exit-codes.ts';
 import { DAY_MS } from '../../contract/times.ts';
 import { legibleJson } from '../../contract/text/controls.ts';
-import { recogniseAnswer } from '../../logs/answer.ts';
-import { formatMicros, originOf, type Gap, type LogRecord } from '../../logs/record.ts';
+import { readText, recogniseAnswer } from '../../logs/answer.ts';
+import { formatMicros, originOf, type Gap, type LogRecord, type LogSource } from '../../logs/record.ts';
 import { toJsonLine } from '../../logs/sinks/stdout.ts';
-import type { LogSource } from '../../logs/record.ts';
-import { readText } from '../../logs/answer.ts';
 
 export async function printLog(client: Client, wanted: WantedLog, console: Console): Promise<void> {
   const { source, since, levels: wantedLevels, tail, format } = wanted;

@@ -121,7 +121,7 @@ async function handle(
   const pieces = [reply.body].flat().map((piece) => Buffer.from(piece));
   response.writeHead(reply.status, {
     ...SECURITY_HEADERS,
-    'content-type': reply.type.startsWith('text/') ? withCharset(reply.type) : reply.type,
+    'content-type': /^text\/(?!.*charset)/.test(reply.type) ? `${reply.type}; charset=utf-8` : reply.type,
     'content-length': pieces.reduce((sum, { length }) => sum + length, 0),
     ...reply.headers,
   });
@@ -160,10 +160,6 @@ function notFound(routes: Routes, path: string): Reply {
     return { ...plain(405, `use ${methods.join(' or ')}\n`), headers: { allow: methods.join(', ') } };
   }
   return plain(404, `nothing here; there is ${Object.keys(routes).join(', ')}\n`);
-}
-
-function withCharset(type: string): string {
-  return type.includes('charset') ? type : `${type}; charset=utf-8`;
 }
 
 /** Errors of the service or of Redis may quote secrets. */

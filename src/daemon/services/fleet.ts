@@ -188,17 +188,14 @@ export function priceCeilings(groups: readonly WorkerGroup[]): PriceCeilings {
 
 /** A search is an object, JSON, or text such as `dph_total<=0.5`. */
 function ceilingIn(query: unknown): number {
-  if (typeof query === 'string') return query.startsWith('{') ? ceilingIn(parsed(query)) : inText(query);
+  if (typeof query === 'string' && query.startsWith('{')) return ceilingIn(parsed(query));
+  if (typeof query === 'string') return Number(PRICE_IN_TEXT.exec(query)?.[1] ?? Infinity);
   if (!isRecord(query)) return Infinity;
   const bounds = PRICE_NAMES.flatMap((name) => {
     const filter = query[name];
     return isRecord(filter) ? [filter['lte'], filter['lt'], filter['eq']].map(Number) : [];
   });
   return Math.min(Infinity, ...bounds.filter((bound) => bound > 0));
-}
-
-function inText(query: string): number {
-  return Number(PRICE_IN_TEXT.exec(query)?.[1] ?? Infinity);
 }
 
 function parsed(text: string): unknown {

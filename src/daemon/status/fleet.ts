@@ -62,57 +62,6 @@ const bySource = {
   value: (shown: ShownFigure) => shown && { [shown.source]: shown.amount },
 };
 
-const endpointSpend = {
-  spend_told_per_hour: dollars.describe(MEASURES.spend_told_per_hour),
-  spend_stopped_per_hour: dollars.describe(MEASURES.spend_stopped_per_hour),
-  spend_today: metric(
-    figure,
-    'endpoint_spend_today',
-    'What the endpoint has cost since midnight UTC, dollars, as far as it was seen.',
-    bySource,
-  ),
-  spend_today_usual: metric(
-    dollars,
-    'endpoint_spend_today_usual',
-    'What the same hours cost on the seven days before, on average; absent with fewer than three of them.',
-  ),
-  spend_month: figure.describe('What the endpoint has cost in this month, dollars'),
-};
-
-const fleetSpend = {
-  budget_per_month: metric(
-    dollars,
-    'fleet_budget_per_month',
-    'PILOTLIGHT_BUDGET_PER_MONTH: what all endpoints together may cost in a calendar month (UTC); absent without it.',
-  ),
-  spend_month: metric(
-    figure,
-    'fleet_spend_month',
-    'What all watched endpoints have cost in this month (UTC), dollars.',
-    bySource,
-  ),
-  spend_month_forecast: metric(
-    dollars,
-    'fleet_spend_month_forecast',
-    'What the month will come to, by weekday from the last four weeks; absent before a whole day is known.',
-  ),
-  orphan_instances: metric(
-    count.nullable(),
-    'orphan_instances',
-    'Instances that were workers of watched endpoints, are workers no more, and are still there; absent until the instances were listed.',
-  ),
-  orphan_spend_per_hour: metric(
-    dollars,
-    'orphan_spend_per_hour',
-    'What these instances cost an hour, by their price and status.',
-  ),
-  spend_unanswered: z
-    .array(z.object({ permission: z.string(), is_missing: z.boolean(), error: z.string() }))
-    .describe(
-      'What the service does not tell of money, the permission that it takes, and whether that is missing',
-    ),
-};
-
 const endpoint = z.object({
   endpoint_group: z.string().describe('Its name; name#2 for the second that shares it; #ID if it has none'),
   endpoint_id: count,
@@ -155,7 +104,20 @@ const endpoint = z.object({
     { label: 'state', value: (idle, { spend_starting_per_hour: starting }) => ({ idle, starting }) },
   ),
   spend_starting_per_hour: measure.describe(MEASURES.spend_starting_per_hour),
-  ...endpointSpend,
+  spend_told_per_hour: dollars.describe(MEASURES.spend_told_per_hour),
+  spend_stopped_per_hour: dollars.describe(MEASURES.spend_stopped_per_hour),
+  spend_today: metric(
+    figure,
+    'endpoint_spend_today',
+    'What the endpoint has cost since midnight UTC, dollars, as far as it was seen.',
+    bySource,
+  ),
+  spend_today_usual: metric(
+    dollars,
+    'endpoint_spend_today_usual',
+    'What the same hours cost on the seven days before, on average; absent with fewer than three of them.',
+  ),
+  spend_month: figure.describe('What the endpoint has cost in this month, dollars'),
   workers: sampled(
     z.record(z.string(), count).nullable(),
     'endpoint_workers',
@@ -227,7 +189,37 @@ export const fleet = z.object({
     'fleet_budget_per_hour',
     'PILOTLIGHT_BUDGET_PER_HOUR: what all endpoints together may cost an hour; absent without it.',
   ),
-  ...fleetSpend,
+  budget_per_month: metric(
+    dollars,
+    'fleet_budget_per_month',
+    'PILOTLIGHT_BUDGET_PER_MONTH: what all endpoints together may cost in a calendar month (UTC); absent without it.',
+  ),
+  spend_month: metric(
+    figure,
+    'fleet_spend_month',
+    'What all watched endpoints have cost in this month (UTC), dollars.',
+    bySource,
+  ),
+  spend_month_forecast: metric(
+    dollars,
+    'fleet_spend_month_forecast',
+    'What the month will come to, by weekday from the last four weeks; absent before a whole day is known.',
+  ),
+  orphan_instances: metric(
+    count.nullable(),
+    'orphan_instances',
+    'Instances that were workers of watched endpoints, are workers no more, and are still there; absent until the instances were listed.',
+  ),
+  orphan_spend_per_hour: metric(
+    dollars,
+    'orphan_spend_per_hour',
+    'What these instances cost an hour, by their price and status.',
+  ),
+  spend_unanswered: z
+    .array(z.object({ permission: z.string(), is_missing: z.boolean(), error: z.string() }))
+    .describe(
+      'What the service does not tell of money, the permission that it takes, and whether that is missing',
+    ),
   history: z.enum(['disk', 'redis', 'memory']).describe('memory: gone at the end of the process'),
   history_trouble: metric(
     z.string().nullable(),
@@ -248,24 +240,27 @@ export type ShownSettings = Pick<
 
 export function fleetStatus(view: FleetView, settings: ShownSettings): z.infer<typeof fleet> {
   const { endpoints, fleetInterval, budgetPerHour, budgetPerMonth } = settings;
+  const { month, orphans, unanswered } = view.spend;
   return {
     configured: endpoints.length > 0,
     samples: view.samples,
     sample_interval_seconds: fleetInterval / 1000,
     budget_per_hour: budgetPerHour ?? null,
     budget_per_month: budgetPerMonth ?? null,
-    ...fleetSpendStatus(view.spend),
+    spend_month: shownFigure(month?.soFar),
+    spend_month_forecast: month?.forecast?.expected ?? null,
+    orphan_instances: orphans?.instances ?? null,
+    orphan_spend_per_hour: orphans?.spendPerHour ?? null,
+    spend_unanswered: shownUnanswered(unanswered),
     history: view.history,
     history_trouble: view.historyTrouble ?? null,
-    endpoints: view.endpoints.map((one) => ({
-      ...endpointStatus(one),
-      ...endpointSpendStatus(view.spend, one.endpoint),
-    })),
+    endpoints: view.endpoints.map((one) => endpointStatus(one, view.spend)),
   };
 }
 
-function endpointStatus(view: EndpointView) {
+function endpointStatus(view: EndpointView, spend: SpendView) {
   const { sample, sampledAtMs } = view;
+  const { today, usualToday, month } = spend.endpoints.get(view.endpoint) ?? {};
   return {
     endpoint_group: view.endpoint,
     endpoint_id: view.id,
@@ -275,6 +270,9 @@ function endpointStatus(view: EndpointView) {
     ...(sample?.measures ?? NOTHING_MEASURED),
     load_meaning: view.load.meaning,
     load_because: view.load.because,
+    spend_today: shownFigure(today),
+    spend_today_usual: usualToday ?? null,
+    spend_month: shownFigure(month),
     workers: sample?.workers ?? null,
     parameters: view.parameters,
     drift: [...view.drift],
@@ -291,25 +289,6 @@ function troublesOf(troubles: Troubles): z.infer<typeof endpoint>['troubles'] {
     return [name, sinceMs === undefined ? null : { severity, since: sinceMs / 1000, says }];
   });
   return Object.fromEntries(entries) as z.infer<typeof endpoint>['troubles'];
-}
-
-function endpointSpendStatus({ endpoints }: SpendView, label: string) {
-  const { today, usualToday, month } = endpoints.get(label) ?? {};
-  return {
-    spend_today: shownFigure(today),
-    spend_today_usual: usualToday ?? null,
-    spend_month: shownFigure(month),
-  };
-}
-
-function fleetSpendStatus({ month, orphans, unanswered }: SpendView) {
-  return {
-    spend_month: shownFigure(month?.soFar),
-    spend_month_forecast: month?.forecast?.expected ?? null,
-    orphan_instances: orphans?.instances ?? null,
-    orphan_spend_per_hour: orphans?.spendPerHour ?? null,
-    spend_unanswered: shownUnanswered(unanswered),
-  };
 }
 
 export function shownUnanswered(unanswered: SpendView['unanswered']) {
