@@ -258,10 +258,7 @@ interface Wish<R> {
   readonly isOf: (row: R) => boolean;
 }
 
-interface DeploymentRow extends Pick<ListedLog, 'id'> {
-  readonly name?: string | null | undefined;
-  readonly tag?: string | null | undefined;
-}
+type DeploymentRow = Output<'deployments.list'>['deployments'][number];
 
 function selected(wanted: Wanted): Wish<DeploymentRow> {
   const selection = new Selection([wanted]);

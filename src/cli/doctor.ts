@@ -28,7 +28,7 @@ import {
   knownFindings,
   learn,
   NOTHING_LEARNED,
-  type TraitFinding,
+  type LearnedTraits,
   type ObservedAnswer,
   type Traits,
 } from '../doctor/learn.ts';
@@ -154,7 +154,8 @@ const HEARTBEAT_EVERY_MS = operationOf('deployments.heartbeat').publicSpacingMs 
 /** Beside a daemon it starts from that one's findings. Never rejects for what the service says. */
 export async function examine(options: ExaminationOptions): Promise<Examination> {
   const { settings, daemon, signal, deployment, sleep, announce } = options;
-  let knowledge = { ...NOTHING_LEARNED, traits: traitsOf(daemon) };
+  const known = daemon?.service.traits.map(({ trait, value }) => [trait, value]) ?? [];
+  let knowledge: LearnedTraits = { ...NOTHING_LEARNED, traits: Object.fromEntries(known) as Traits };
   const exchanges: Examination['exchanges'][number][] = [];
   const questions = doctorQuestions(settings, () => knowledge.traits, deployment);
   const everyMs = questionInterval(daemon);
@@ -187,21 +188,12 @@ export async function examine(options: ExaminationOptions): Promise<Examination>
     ...(Object.keys(answers).length === 0
       ? knownFindings(knowledge.traits)
       : findingsOf(knowledge.traits)
-    ).map(lineOf),
+    ).map(({ trait, ...finding }) => Object.assign({ about: trait }, finding)),
   ];
   // A service that refused the first question has confirmed nothing.
   const isUnconfirmed = isThrottled && Object.keys(answers).length === 0;
   const isOff = isUnconfirmed || lines.some(({ verdict }) => verdict === 'broken');
   return { lines, exit: exit || (isOff ? EXIT.failed : EXIT.ok), exchanges };
-}
-
-function lineOf(finding: TraitFinding): CheckFinding {
-  const { trait: about, verdict, says } = finding;
-  return { verdict, about, ...('value' in finding && { value: finding.value }), says };
-}
-
-function traitsOf(daemon: DaemonView | undefined): Readonly<Record<string, string>> {
-  return Object.fromEntries((daemon?.service.traits ?? []).map(({ trait, value }) => [trait, value]));
 }
 
 /** Between two questions, ms; undefined: a daemon leaves nothing of the rate limit. */

@@ -63,7 +63,9 @@ export function loadHeartFrom(effective: EffectiveEnvironment, readFile: ReadFil
     ...appLoginProblems(values),
   ];
   const problems = [...ofFile, ...placed(found, effective), ...exposedSecrets(HEART_OPTIONS, effective)];
-  const isFatal = problems.some((problem) => isError(problem) && !isKeyAwaited(problem));
+  // The only error about this variable is that its file cannot be read yet.
+  const keyFile = `${PREFIX}${HEART_OPTIONS.apiKey.variable}_FILE`;
+  const isFatal = problems.some((problem) => isError(problem) && problem.variable !== keyFile);
   return {
     settings: isFatal ? undefined : Object.freeze({ apiKey: '', ...values } as HeartSettings),
     problems,
@@ -106,11 +108,6 @@ function withDefault(problem: ConfigProblem, { fallback, unset = '' }: Option): 
 
 export function isAwaited(problems: readonly ConfigProblem[]): boolean {
   return problems.filter((problem) => isError(problem)).every(({ awaitedFile }) => awaitedFile !== undefined);
-}
-
-/** The only error about this variable is that its file cannot be read yet. */
-function isKeyAwaited({ variable }: ConfigProblem): boolean {
-  return variable === `${PREFIX}${HEART_OPTIONS.apiKey.variable}_FILE`;
 }
 
 function appLoginProblems({ appHealth }: Partial<HeartSettings>): ConfigProblem[] {
@@ -175,14 +172,12 @@ export function unknownNames(environment: Environment) {
     (name) => name.startsWith(PREFIX) && !IS_KNOWN.has(name) && environment[name] !== '',
   );
   const { ignored = [], others = [] } = Object.groupBy(foreign, (name) =>
-    isServiceLink(name, environment[name] ?? '') ? 'ignored' : 'others',
+    SERVICE_LINK.test(name) || (name.endsWith('_PORT') && SERVICE_ADDRESS.test(environment[name] ?? ''))
+      ? 'ignored'
+      : 'others',
   );
   const missing = ESSENTIAL.filter((variable) => !isSet(PREFIX + variable, environment));
   return { problems: others.map((name, index) => problemOf(name, missing, index < SUGGESTED)), ignored };
-}
-
-function isServiceLink(name: string, value: string): boolean {
-  return SERVICE_LINK.test(name) || (name.endsWith('_PORT') && SERVICE_ADDRESS.test(value));
 }
 
 function isSet(name: string, environment: Environment): boolean {

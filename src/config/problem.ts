@@ -61,10 +61,7 @@ const SHOWN = 200;
 const ALLOWED_SHOWN = 1_000;
 
 function printable(text: string, most = SHOWN): string {
-  const line = legible(text.slice(0, most));
+  const json = legibleJson(JSON.stringify(text.slice(0, most)));
+  const line = json.slice(1, -1).replaceAll('\\"', '"');
   return text.length > most ? `${line}… (${text.length} characters)` : line;
-}
-
-function legible(text: string): string {
-  return legibleJson(JSON.stringify(text)).slice(1, -1).replaceAll('\\"', '"');
 }

@@ -245,14 +245,12 @@ async function loadSource(flags: PlanFlags, seed: number): Promise<LoadSource> {
   const idle = LOADS_OF.flatMap(([name, loads]) =>
     flags[name] === undefined || loads.includes(own)
       ? []
-      : [`--${kebab(name)}: only of ${loads.map(loadFlag).join(', ')}`],
+      : [
+          `--${kebab(name)}: only of ${loads.map((load) => (load === 'trace' ? '--trace' : `--load ${load}`)).join(', ')}`,
+        ],
   );
   if (idle.length > 0) throw new InputError(idle.join('\nerror: '));
   return flags.load === undefined ? await traced(flags) : madeUp(flags, seed);
-}
-
-function loadFlag(load: LoadShape | 'trace'): string {
-  return load === 'trace' ? '--trace' : `--load ${load}`;
 }
 
 async function traced(flags: PlanFlags): Promise<LoadSource> {

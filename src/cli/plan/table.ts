@@ -95,17 +95,6 @@ function adviceLines(plans: readonly LabelledPlan[]): readonly string[] {
   );
 }
 
-function searchCounts({ tried, givenUp, frontier }: SearchResult): string {
-  return `${tried.length + givenUp} sets tried, ${tried.length} of them completely; ${frontier.length} that no other beats in both cost and p99`;
-}
-
-function searchRows({ frontier }: SearchResult): readonly (readonly string[])[] {
-  const rows = spreadOver(frontier, 12).map((one) =>
-    [money(one.cost), seconds(one.p99Seconds)].concat(SEARCH_AXES.map((axis) => String(one[axis]))),
-  );
-  return [['cost', 'p99', ...SEARCH_AXES], ...rows];
-}
-
 /** Without its full stop; undefined: no limit was asked for. */
 export function searchSentence({ best, frontier, p99LimitSeconds: limit }: SearchResult): string | undefined {
   if (limit === undefined) return undefined;
@@ -189,13 +178,16 @@ function wrapped(words: readonly string[]): string[] {
 }
 
 function searchLines(search: SearchResult): string[] {
+  const { tried, givenUp, frontier } = search;
   const verdict = searchSentence(search);
-  const rows = aligned(searchRows(search), 0).map((line) => `  ${line}`);
+  const rows = spreadOver(frontier, 12).map((one) =>
+    [money(one.cost), seconds(one.p99Seconds)].concat(SEARCH_AXES.map((axis) => String(one[axis]))),
+  );
   const whose = search.best ? 'Its plan' : 'The plan of the parameters given';
   return [
-    `${searchCounts(search)}:`,
+    `${tried.length + givenUp} sets tried, ${tried.length} of them completely; ${frontier.length} that no other beats in both cost and p99:`,
     '',
-    ...rows,
+    ...aligned([['cost', 'p99', ...SEARCH_AXES], ...rows], 0).map((line) => `  ${line}`),
     '',
     ...(verdict === undefined ? [] : [`${verdict}. ${whose}:`]),
   ];

@@ -8,7 +8,7 @@ import type { Fleet } from '../../fleet/view.ts';
 import type { DaemonMessage, HeartMessage, Link } from '../../heartbeat/process/link.ts';
 import type { Metrics } from '../metrics.ts';
 import type { Lifecycle } from '../process/lifecycle.ts';
-import type { Heartbeats, ReloadResult } from '../services/heartbeats.ts';
+import type { Heartbeats } from '../services/heartbeats.ts';
 import type { CurrentSettings, Reloading } from '../services/reloading.ts';
 import { statusPageRoutes } from '../status/page/assets.ts';
 import { statusJsonSchema, type Status } from '../status/schema.ts';
@@ -117,7 +117,9 @@ export function adminRoutes({ reloading, heart, logger, current }: AdminRouteSou
   return {
     async 'POST /-/reload'() {
       const result = await reloading.reload();
-      return json(statusOf(result), { reloaded: result.ok, problems: result.problems });
+      // 400: nothing has changed. 504: the heart may still apply it.
+      const refusal = result.isUnanswered ? 504 : 400;
+      return json(result.ok ? 200 : refusal, { reloaded: result.ok, problems: result.problems });
     },
     'POST /-/quit'() {
       heart.send({ type: 'quit' });
@@ -141,10 +143,4 @@ export function adminRoutes({ reloading, heart, logger, current }: AdminRouteSou
     },
     'GET /-/config': () => json(200, redactedSettings(current.settings)),
   };
-}
-
-/** 400: nothing has changed. 504: the heart may still apply it. */
-function statusOf({ ok, isUnanswered = false }: ReloadResult): number {
-  if (isUnanswered) return 504;
-  return ok ? 200 : 400;
 }
