@@ -133,10 +133,10 @@ async function delivered(daemon: DemoDaemon, emulator: Emulator): Promise<void> 
   }
 }
 
-function startDaemon(emulator: Emulator, screen: Screen, signal: AbortSignal) {
-  const environment = {
-    PILOTLIGHT_API_KEY: emulator.apiKey,
-    PILOTLIGHT_BASE_URL: emulator.url,
+function environmentOf({ apiKey, url }: Emulator) {
+  return {
+    PILOTLIGHT_API_KEY: apiKey,
+    PILOTLIGHT_BASE_URL: url,
     PILOTLIGHT_DEPLOYMENTS: `${BY_ID}@12s,name:${NAME}@30s`,
     PILOTLIGHT_WORKER_GROUPS: GROUPS.join(','),
     PILOTLIGHT_ENDPOINTS: ENDPOINT,
@@ -148,7 +148,6 @@ function startDaemon(emulator: Emulator, screen: Screen, signal: AbortSignal) {
     PILOTLIGHT_PUBLIC_STATUS: 'true',
     PILOTLIGHT_ADMIN_LISTEN: '127.0.0.1:0',
   };
-  return startDemoDaemon(environment, (record) => screen.record(record), signal);
 }
 
 async function takeTurns(
@@ -223,19 +222,15 @@ function createRedeployments(emulator: Emulator, name: string, screen: Screen) {
 /** Beside this file's folder as source; one flat folder in the bundle. */
 const ENTRY = new URL(import.meta.url.endsWith('.ts') ? '../main.ts' : './pilotlight.js', import.meta.url);
 
-type DemoDaemon = NonNullable<Awaited<ReturnType<typeof startDemoDaemon>>>;
+type DemoDaemon = NonNullable<Awaited<ReturnType<typeof startDaemon>>>;
 
 /** Resolves once it has started; undefined: it ended before, by itself or because `signal` fired. */
-async function startDemoDaemon(
-  environment: Readonly<Record<string, string>>,
-  onRecord: (record: LogRecord) => void,
-  signal: AbortSignal,
-) {
+async function startDaemon(emulator: Emulator, screen: Screen, signal: AbortSignal) {
   const child = spawn(process.execPath, [fileURLToPath(ENTRY), 'run'], {
     // A terminal's Ctrl-C does not reach its process group: the demo ends it after the last lines.
     detached: true,
     stdio: ['ignore', 'pipe', 'pipe'],
-    env: { ...environmentOfOthers(), ...environment },
+    env: { ...environmentOfOthers(), ...environmentOf(emulator) },
   });
   // A second Ctrl-C ends the demo at once, and it takes its daemon with it.
   const kill = (): void => void child.kill('SIGKILL');
@@ -248,7 +243,8 @@ async function startDemoDaemon(
       resolve();
     }),
   );
-  createInterface({ input: child.stdout }).on('line', (line) => onRecord(JSON.parse(line) as LogRecord));
+  const lines = createInterface({ input: child.stdout });
+  lines.on('line', (line) => screen.record(JSON.parse(line) as LogRecord));
   if (signal.aborted) stop();
   const url = await startedUrl(child.stderr, ended);
   signal.removeEventListener('abort', stop);

@@ -305,10 +305,6 @@ function hideSecrets(operation: Operation, body: string, show: (name: string) =>
 
 /** An unknown address is shown as the variable that it would come from. */
 function baseOf({ base }: Operation, { baseUrl, serverlessUrl }: Target): string {
-  if (base === 'main') return trimmed(baseUrl) ?? '$BASE_URL';
-  return trimmed(serverlessUrl ?? baseUrl) ?? '$SERVERLESS_URL';
-}
-
-function trimmed(url: string | undefined): string | undefined {
-  return url?.replace(/(?<!\/)\/+$/, '');
+  if (base === 'main') return baseUrl ?? '$BASE_URL';
+  return serverlessUrl ?? baseUrl ?? '$SERVERLESS_URL';
 }

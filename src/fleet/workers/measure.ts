@@ -81,7 +81,11 @@ export function measure(
   const cost = costIn(costs);
   const costOf = (phase: Phase): number | undefined =>
     sum(workers.filter((worker) => phaseOf(statusOf(worker)) === phase).map(cost));
-  const idle = ready.map((worker) => (worker.reqs_working === 0 ? cost(worker) : unlessUnknown(worker)));
+  // A ready worker at work has no idle cost; without a count, it may be idle.
+  const idle = ready.map((worker) => {
+    if (worker.reqs_working === 0) return cost(worker);
+    return amount(worker.reqs_working) === undefined ? undefined : 0;
+  });
   const sums = {
     load: meaning === 'rate' ? load : undefined,
     load_average: meaning === 'rate' ? average : undefined,
@@ -145,11 +149,6 @@ function sum(parts: readonly (number | undefined)[]): number | undefined {
 /** The service's own figure, else the benchmark of the worker. */
 function performance({ perf, measured_perf }: Worker): number | undefined {
   return amount(perf) ?? amount(measured_perf);
-}
-
-/** Idle cost of a ready worker that is at work; undefined if it does not say so. */
-function unlessUnknown({ reqs_working: requests }: Worker): 0 | undefined {
-  return amount(requests) === undefined ? undefined : 0;
 }
 
 function costIn({ prices, statusBeforeReboot }: CostContext) {

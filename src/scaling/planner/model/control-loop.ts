@@ -45,6 +45,7 @@ export function demandFor(
   observed: Observation,
 ): Demand {
   const { min_load, min_cold_load, target_util, cold_mult, cold_workers, max_workers } = parameters;
+  const { inactivity_timeout: timeout = 0 } = parameters;
   // Bounded, so that no later sum meets an infinity.
   const most = max_workers * settings.performance.most;
   const forLoad = Math.max(min_load, observed.load) / target_util;
@@ -52,7 +53,7 @@ export function demandFor(
   return {
     hotCapacity,
     // Even a request of no work needs a worker to answer it.
-    hotWorkers: observed.waitingRequests > 0 || staysAwake(parameters, observed.idleSeconds) ? 1 : 0,
+    hotWorkers: observed.waitingRequests > 0 || timeout < 0 || observed.idleSeconds < timeout ? 1 : 0,
     totalCapacity: Math.min(most, Math.max(cold_mult * hotCapacity, min_cold_load, hotCapacity)),
     totalWorkers: Math.min(max_workers, cold_workers),
   };
@@ -70,10 +71,6 @@ function forQueue(
   return unfinishedWork > committedCapacity * target_queue_time
     ? committedCapacity + (performance.least + performance.most) / 2
     : committedCapacity;
-}
-
-function staysAwake({ inactivity_timeout: timeout }: ResolvedParameters, idleSeconds: number): boolean {
-  return timeout !== undefined && (timeout < 0 || idleSeconds < timeout);
 }
 
 export class ControlLoop {

@@ -32,7 +32,10 @@ export function searchSpace(given: ResolvedParameters, performance: Performance)
     cold_workers: [...steps(most).filter(isRoundEnough), most],
     min_load: [0, ...geometric(performance.least * LEAST_SHARE, all), all],
   };
-  const entries = SEARCH_AXES.map((axis) => [axis, rising([...values[axis], given[axis]])]);
+  const entries = SEARCH_AXES.map((axis) => [
+    axis,
+    [...new Set([...values[axis], given[axis]])].sort((a, b) => a - b),
+  ]);
   return Object.fromEntries(entries) as SearchSpace;
 }
 
@@ -79,10 +82,6 @@ function geometric(from: number, to: number): number[] {
   const count = Math.ceil(Math.log(to / from) / Math.log(LOAD_RATIO));
   const ratio = (to / from) ** (1 / count);
   return steps(count - 1).map((step) => rounded(from * ratio ** step));
-}
-
-function rising(values: readonly number[]): readonly number[] {
-  return [...new Set(values)].sort((one, other) => one - other);
 }
 
 /** All up to 10, then fewer and fewer: 12, 14, … 20, 25, … 50, 60, … */
