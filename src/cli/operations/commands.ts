@@ -3,7 +3,7 @@ import { Argument, Command, InvalidArgumentError, Option } from 'commander';
 import { printError, type Console, type ProgressBar, InputError, parseObject } from '../console.ts';
 import { addCallOptions, CONNECTION } from '../flag-types.ts';
 import { flagsOf, type Flag } from './flags.ts';
-import { takesQuery, type Input, readInput } from './input.ts';
+import { queryFlags, type Input, readInput } from './input.ts';
 import { commandGroups, namedField, commandOf } from './names.ts';
 import type { Act, PerformOptions } from './perform.ts';
 import { legibleLine } from '../text.ts';
@@ -44,7 +44,7 @@ function operationCommand(id: OperationId, name: string, console: Console): Comm
     const orName = namedField(id) === flag.field ? `${flag.description}, or its name` : flag.description;
     command.addArgument(new Argument(`[${flag.name}]`, orName));
   }
-  const hasQuery = takesQuery(flags);
+  const hasQuery = queryFlags(flags).length > 0;
   if (hasQuery)
     command.argument('[query]', "conditions, one or several in one text: 'FIELD=VALUE OTHER>=VALUE'");
   addFlags(command, flags);

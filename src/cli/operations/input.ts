@@ -74,12 +74,8 @@ function withQuery(asked: Input, { kind, path: [field = ''] }: Flag, value: unkn
   return { ...before, ...Object.fromEntries(both) };
 }
 
-/** Whether an operation takes conditions without a flag: each filter has a flag, or one flag is for all. */
-export function takesQuery(flags: readonly Flag[]): boolean {
-  return queryFlags(flags).length > 0;
-}
-
-function queryFlags(flags: readonly Flag[]): Flag[] {
+/** An operation with such flags takes conditions without a flag: each filter has one, or one is for all. */
+export function queryFlags(flags: readonly Flag[]): Flag[] {
   return flags.filter(({ kind, path }) => kind === 'filter' || (kind === 'filters' && path[0] === SELECT));
 }
 

@@ -102,7 +102,7 @@ async function handle(
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
-  const path = (request.url ?? '/').split('?')[0] ?? '/';
+  const [path = '/'] = (request.url ?? '/').split('?', 1);
   const method = request.method === 'HEAD' ? 'GET' : (request.method ?? 'GET');
   const key = `${method} ${path}`;
   let reply: Reply;
