@@ -7,7 +7,7 @@
  * - A 429 closes its operation until the time that it names, or for 2 s, then 4 s. If
  *   another operation is refused meanwhile, the key is closed. From then on each refusal closes the key, and
  *   heartbeats leave one at a time. A wait that was not enough is doubled, up to 16 s.
- * - A refusal that shows a limit of 1, or a threshold, is the operation's own (evidence 1.2).
+ * - A refusal that shows a limit of 1 is the operation's own.
  * - Heartbeats come first; questions and the daemon share the rest in turns. One heartbeat at a time may
  *   leave early if a wait would cost the deployment. If it is accepted, the spacing is halved. After a
  *   refused heartbeat the others wait until one is accepted, at most a minute.
@@ -234,6 +234,10 @@ export class RateLimiter {
     return now < this.#key.limitedUntil && spacing > 0 ? 1000 / spacing : undefined;
   }
 
+  isKeyLimited(now: number): boolean {
+    return now < this.#key.limitedUntil;
+  }
+
   closedMs(now: number): number {
     return Math.max(0, this.#key.closedUntil - now);
   }
@@ -289,11 +293,12 @@ export class RateLimiter {
     const others = [...this.#operations.values()].some(
       (other) => other !== bucket && other.closedUntil > now,
     );
-    const isOwn = answer.limit === 1 || thresholdMs !== undefined;
+    // Most operations take no burst (evidence 1.2).
+    const isOwn = answer.limit === 1;
     const isKeys = !isOwn && (this.#isKeys || others || now < key.limitedUntil);
     // If the request was under way when another was refused, it says nothing new, but may name a later time.
     if (departure.at >= bucket.refusedAt && !departure.early) bucket.refusals += 1;
-    if (!isKeys) bucket.refuse(departure.at, departure.kept, thresholdMs);
+    if (!isKeys || thresholdMs !== undefined) bucket.refuse(departure.at, departure.kept, thresholdMs);
     if (bucket.named === 0) bucket.spacing = Math.min(bucket.spacing, bucket.widest);
     bucket.refusedAt = now;
     if (departure.who === 'heartbeat') key.heartbeatFirstUntil ??= now + LONGEST_SPACING_MS;

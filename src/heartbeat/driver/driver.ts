@@ -240,7 +240,9 @@ export class HeartbeatDriver {
           const answer = rateAnswerOf(outcome);
           if (answer === undefined) this.#limiter.lost(departure);
           else this.#limiter.answered(departure, answer, now.mono);
-          this.#tell(entry, { type: 'ended', attempt, outcome }, now);
+          const isKeyLimited = this.#limiter.isKeyLimited(now.mono);
+          const known = outcome.type === 'throttled' ? { ...outcome, isKeyLimited } : outcome;
+          this.#tell(entry, { type: 'ended', attempt, outcome: known }, now);
           this.#pump();
         },
         evicted: () => this.#tell(entry, { type: 'evict', attempt }, this.#now()),

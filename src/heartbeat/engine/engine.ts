@@ -295,13 +295,15 @@ function retry(draft: Draft, at: number): void {
 }
 
 /** 429: it waits for the rate limiter as long as the deployment can afford. Others may share the limit: the next are rarer. */
-function throttle(draft: Draft, { retryAfterMs, thresholdMs }: Throttled, governs: boolean): void {
+function throttle(draft: Draft, outcome: Throttled, governs: boolean): void {
   const { beat, now } = draft;
   beat.trouble = 'throttled';
   beat.hedging = false;
   if (!governs) return;
   // May grow to twice the longest interval, so that a crowded limit stays quiet for a while.
-  if (retryAfterMs !== undefined || thresholdMs !== undefined || leavesRoomForGuesses(beat.timing))
+  const { retryAfterMs, thresholdMs, isKeyLimited = false } = outcome;
+  const isNamed = retryAfterMs !== undefined || thresholdMs !== undefined;
+  if (isNamed || leavesRoomForGuesses(beat.timing, isKeyLimited))
     beat.stretch = Math.min(2 * beat.stretch, (2 * beat.timing.longestInterval) / beat.timing.interval);
   dueBy(draft, now.mono + yieldDelay(beat, now.mono, draft.random), lastCall(beat, now.mono));
 }

@@ -122,9 +122,14 @@ function leavesRoom(choice: TimingChoice): boolean {
   return timing.interval <= available(timing);
 }
 
-/** Whether I′ leaves room for the waits of the rate limiter if refusals name no time: 2 s, 4 s, 8 s. */
-export function leavesRoomForGuesses(timing: Timing): boolean {
-  return timing.longestInterval + 14 * SECOND <= available(timing);
+/** What the rate limiter waits in all if refusals name no time: 2 s, 4 s, 8 s, and for the key 16 s. */
+const GUESSED_WAITS = 14 * SECOND;
+const GUESSED_WAITS_OF_KEY = 30 * SECOND;
+
+/** Whether I′ leaves room for them. */
+export function leavesRoomForGuesses(timing: Timing, isKeyLimited: boolean): boolean {
+  const waits = isKeyLimited ? GUESSED_WAITS_OF_KEY : GUESSED_WAITS;
+  return timing.longestInterval + waits <= available(timing);
 }
 
 /** From one accepted heartbeat to the next, at most, if each window of X is to save the deployment, ms. */

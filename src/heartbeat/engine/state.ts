@@ -198,6 +198,8 @@ export interface Throttled {
   readonly retryAfterMs?: number | undefined;
   readonly thresholdMs?: number | undefined;
   readonly limit?: number | undefined;
+  /** All requests of the key share a limit, so waits may be longer. Known to the rate limiter. */
+  readonly isKeyLimited?: boolean;
 }
 
 /** 404 in the service's own words. Any other 404, such as a proxy's page, is `failed`. */

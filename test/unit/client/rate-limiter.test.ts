@@ -178,7 +178,8 @@ describe('the key', () => {
 
   test.each([
     ['a limit of 1', { retryAfterMs: 4_000, limit: 1 }, false],
-    ['a threshold', { thresholdMs: 4_000 }, false],
+    ['a threshold', { thresholdMs: 4_000 }, true],
+    ['a limit of 1 and a threshold', { thresholdMs: 4_000, limit: 1 }, false],
     ['a limit of 5', { retryAfterMs: 4_000, limit: 5 }, true],
     ['no limit', { retryAfterMs: 4_000 }, true],
   ])('is closed by a second refusal, or its operation alone: by one that shows %s', (_what, says, isKeys) => {

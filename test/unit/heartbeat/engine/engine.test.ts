@@ -184,12 +184,17 @@ describe('429', () => {
   );
 
   it.each([
-    [20_000, false, 'the guessed waits need the room'],
-    [60_000, true, 'there is room'],
-  ])('that names no time, at a TTL of %s ms, stretches the interval: %s, %s', (ttl, isStretched) => {
-    const patient = new Patient({ ttl }).begun().meet({ type: 'throttled' }).meet(ACCEPTED);
-    expect(patient.nextIn > patient.beat.timing.interval).toBe(isStretched);
-  });
+    [20_000, false, false],
+    [60_000, false, true],
+    [60_000, true, false],
+    [300_000, true, true],
+  ])(
+    'that names no time, at %s ms, of a limited key %s, stretches the interval: %s',
+    (ttl, isKeyLimited, isStretched) => {
+      const patient = new Patient({ ttl }).begun().meet({ type: 'throttled', isKeyLimited }).meet(ACCEPTED);
+      expect(patient.nextIn > patient.beat.timing.interval).toBe(isStretched);
+    },
+  );
 
   it('has stretched an interval that the same TTL, said again, does not shorten', () => {
     const patient = new Patient({ ttl: 60_000 })
