@@ -77,7 +77,7 @@ test('signs of life go out at each half of the time, one at once', async () => {
   await soon(program.ended).toEqual(['WATCHDOG=1']);
   // What is under way is over a little later than its program.
   await soon(() => {
-    vi.advanceTimersByTime(500);
+    if (program.begun().length === 1) vi.advanceTimersByTime(500);
     return program.begun();
   }).toEqual(['WATCHDOG=1', 'WATCHDOG=1']);
 });
