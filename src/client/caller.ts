@@ -243,7 +243,7 @@ function addressProblems(field: string, address: unknown): InputProblem[] {
 function tellPass(pass: Pass, error: unknown): void {
   if (error instanceof ThrottledError) {
     const { retryAfterMs, thresholdMs, rate } = error;
-    pass.answered({ throttled: true, retryAfterMs, thresholdMs, limit: rate?.limit }, rate);
+    pass.answered({ throttled: true, retryAfterMs, thresholdMs }, rate);
   } else if (error instanceof ApiError || error instanceof ResponseError)
     pass.answered({ throttled: false }, error.rate);
   else pass.lost();

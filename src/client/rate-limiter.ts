@@ -4,10 +4,9 @@
  *
  * - Nothing is held back before a refusal, except that the background begins slowly and doubles its rate. The
  *   background is the daemon's requests and the heart's questions.
- * - A 429 closes its operation until the time that it names, or for 2 s, then 4 s. If
- *   another operation is refused meanwhile, the key is closed. From then on each refusal closes the key, and
- *   heartbeats leave one at a time. A wait that was not enough is doubled, up to 16 s.
- * - A refusal that shows a limit of 1 is the operation's own.
+ * - A 429 closes its operation until the time that it names, or for 2 s, then 4 s. If another operation is refused
+ *   meanwhile, the key is closed. From then on each refusal closes the key, and heartbeats leave one at a time. A wait
+ *   that was not enough is doubled, up to 12 s.
  * - Heartbeats come first; questions and the daemon share the rest in turns. One heartbeat at a time may
  *   leave early if a wait would cost the deployment. If it is accepted, the spacing is halved. After a
  *   refused heartbeat the others wait until one is accepted, at most a minute.
@@ -32,8 +31,6 @@ export interface RateAnswer {
   readonly retryAfterMs?: number | undefined;
   /** The least time between two requests that the refusal names, ms. */
   readonly thresholdMs?: number | undefined;
-  /** Requests that the bucket takes at once. An operation's has one as a rule, a key's has more. */
-  readonly limit?: number | undefined;
 }
 
 /** The first in line first. A call is one of a library or a command, which has no heartbeats. */
@@ -61,9 +58,9 @@ interface RateLimiterOptions {
   readonly isKeys?: boolean;
 }
 
-/** A guess closes for at most this, ms: of an operation, of the key. */
+/** A guessed wait is at most so long, ms: for an operation, and for the key. */
 const LONGEST_GUESS_MS = 4_000;
-const LONGEST_GUESS_OF_KEY_MS = 16_000;
+const LONGEST_GUESS_OF_KEY_MS = 12_000;
 /** No refusal closes for longer, ms: then one request tries. */
 const LONGEST_NAMED_MS = 600_000;
 const JITTER_MS = 200;
@@ -293,9 +290,7 @@ export class RateLimiter {
     const others = [...this.#operations.values()].some(
       (other) => other !== bucket && other.closedUntil > now,
     );
-    // Most operations take no burst (evidence 1.2).
-    const isOwn = answer.limit === 1;
-    const isKeys = !isOwn && (this.#isKeys || others || now < key.limitedUntil);
+    const isKeys = this.#isKeys || others || now < key.limitedUntil;
     // If the request was under way when another was refused, it says nothing new, but may name a later time.
     if (departure.at >= bucket.refusedAt && !departure.early) bucket.refusals += 1;
     if (!isKeys || thresholdMs !== undefined) bucket.refuse(departure.at, departure.kept, thresholdMs);

@@ -153,7 +153,8 @@ async function storm(
     const threshold = isNamed ? longest : Math.min(longest, LONGEST_UNNAMED);
     world.service.limit = { threshold, countsRefused, says };
     weather.slowest = threshold / 4;
-    // Until the limit is confirmed, each may cost a refusal, and a retry after s or θ. An estimate begins at 2 s, and may be half as long again as θ.
+    // Until the limit is confirmed, each may cost a refusal, and a retry after s or θ. An estimate begins at 2 s, and
+    // may be half as long again as θ.
     const longestTurn = isNamed
       ? Math.max(threshold, MIN_SPACING)
       : Math.max(1.5 * threshold, 2 * MIN_SPACING);

@@ -60,8 +60,6 @@ export interface Plan {
   /** 0: no daemon. */
   readonly groups: number;
   readonly named: boolean;
-  /** A refusal has the size of its bucket, as those of the service (evidence 1.1). */
-  readonly showsLimit: boolean;
   readonly chaos: boolean;
 }
 
@@ -129,7 +127,7 @@ export class OneKey {
     name: string,
     operation: string,
     isCounted = true,
-  ): { readonly throttled: boolean; readonly retryAfterMs?: number; readonly limit?: number } {
+  ): { readonly throttled: boolean; readonly retryAfterMs?: number } {
     this.requests += 1;
     const { now } = this.time;
     if (now >= this.#plan.liftedAt) return { throttled: false };
@@ -144,8 +142,7 @@ export class OneKey {
     const seconds = Math.ceil(waitMs / 1000);
     this.#note(`${name} ${waitMs <= 0 ? 'accepted' : `refused, ${seconds} s`}`);
     if (waitMs <= 0) return { throttled: false };
-    const limit = this.#plan.showsLimit ? { limit: spacedMs > 0 ? 1 : this.#plan.size } : {};
-    return { throttled: true, ...limit, ...(this.#plan.named && { retryAfterMs: seconds * 1000 }) };
+    return { throttled: true, ...(this.#plan.named && { retryAfterMs: seconds * 1000 }) };
   }
 
   /** Outages of up to half of what can be survived. */

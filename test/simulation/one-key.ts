@@ -70,7 +70,6 @@ function planOf(random: Random, chaos: boolean): Plan {
     liftedAt: Infinity,
     ttl,
     groups: random.pick([1, 2, 10]),
-    showsLimit: false,
     named: random.chance(0.8) || size < SIZE_IF_UNNAMED,
     chaos,
   };
@@ -110,7 +109,6 @@ export function sidecars({ factor = 1, ...options }: RunOptions): Promise<RunRes
     other: false,
     spaced: true,
     named: true,
-    showsLimit: true,
     groups: 0,
     hearts: Array.from({ length: factor }, () => hearts).flat(),
     beginWithin: random.pick([0, ttl]),

@@ -23,7 +23,7 @@ const ID = 1;
 /** Faults after which the next attempt may be as late as the formulas allow. */
 const BETWEEN_WINDOWS = faultsBut('lost-answer', 'not-found', 'throttled-threshold', 'throttled-retry-after');
 
-/** The limiter waits for so long at most after a 429 that names no time, with jitter, ms. */
+/** The limiter's longest wait after a 429 that names no time, with jitter, ms. */
 const LONGEST_GUESS_MS = 4_200;
 
 class Windows implements Weather {

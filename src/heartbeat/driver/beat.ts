@@ -60,8 +60,8 @@ export function outcomeOf(error: unknown): AttemptOutcome {
   const reason = failureLabel(error);
   switch (reason) {
     case 'throttled': {
-      const { retryAfterMs, thresholdMs, rate } = error as ThrottledError;
-      return { type: 'throttled', retryAfterMs, thresholdMs, limit: rate?.limit };
+      const { retryAfterMs, thresholdMs } = error as ThrottledError;
+      return { type: 'throttled', retryAfterMs, thresholdMs };
     }
     case 'not-found':
       return { type: reason };

@@ -192,12 +192,10 @@ export type AttemptOutcome =
   | { readonly type: 'unauthorized'; readonly reason?: 'no-key'; readonly why?: string }
   | NotFound;
 
-/** As the rate limiter reads it. */
 export interface Throttled {
   readonly type: 'throttled';
   readonly retryAfterMs?: number | undefined;
   readonly thresholdMs?: number | undefined;
-  readonly limit?: number | undefined;
   /** All requests of the key share a limit, so waits may be longer. Known to the rate limiter. */
   readonly isKeyLimited?: boolean;
 }
