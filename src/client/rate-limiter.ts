@@ -6,7 +6,7 @@
  *   background is the daemon's requests and the heart's questions.
  * - A 429 closes its operation until the time that it names, or for 2 s, then 4 s. If another operation is refused
  *   meanwhile, the key is closed. From then on each refusal closes the key, and heartbeats leave one at a time. A wait
- *   that was not enough is doubled, up to 12 s.
+ *   that was not enough is doubled, for a heartbeat again and again, up to 12 s.
  * - Heartbeats come first; questions and the daemon share the rest in turns. One heartbeat at a time may
  *   leave early if a wait would cost the deployment. If it is accepted, the spacing is halved. After a
  *   refused heartbeat the others wait until one is accepted, at most a minute.
@@ -58,9 +58,8 @@ interface RateLimiterOptions {
   readonly isKeys?: boolean;
 }
 
-/** A guessed wait is at most so long, ms: for an operation, and for the key. */
-const LONGEST_GUESS_MS = 4_000;
-const LONGEST_GUESS_OF_KEY_MS = 12_000;
+/** A heartbeat waits at most this long for the key if the service does not say when, ms. Others wait twice the first time. */
+const LONGEST_GUESS_MS = 12_000;
 /** No refusal closes for longer, ms: then one request tries. */
 const LONGEST_NAMED_MS = 600_000;
 const JITTER_MS = 200;
@@ -298,7 +297,7 @@ export class RateLimiter {
     bucket.refusedAt = now;
     if (departure.who === 'heartbeat') key.heartbeatFirstUntil ??= now + LONGEST_SPACING_MS;
     const namedMs = retryAfterMs ?? thresholdMs;
-    const guessMs = this.#guessMs(namedMs, bucket.refusals, isKeys);
+    const guessMs = this.#guessMs(namedMs, bucket.refusals, isKeys, departure.who);
     const waitMs = Math.min(namedMs ?? guessMs, LONGEST_NAMED_MS);
     const jitter = this.#random() * JITTER_MS;
     bucket.closedUntil = Math.max(bucket.closedUntil, now + Math.max(waitMs, guessMs) + jitter);
@@ -310,12 +309,13 @@ export class RateLimiter {
   }
 
   /** Doubles with each refusal: others use the limit, or refusals empty the bucket. 0: the operation's own time is known. */
-  #guessMs(namedMs: number | undefined, refusals: number, isKeys: boolean): number {
+  #guessMs(namedMs: number | undefined, refusals: number, isKeys: boolean, who: Who): number {
     if (!isKeys && namedMs !== undefined) return 0;
     const { spacing } = this.#key;
     const short = isKeys && spacing > 0 ? Math.min(FIRST_WAIT_MS, 2 * spacing) : FIRST_WAIT_MS;
     const first = namedMs ?? (refusals <= 1 ? short : FIRST_WAIT_MS);
-    return Math.min(first * 2 ** (refusals - 1), isKeys ? LONGEST_GUESS_OF_KEY_MS : LONGEST_GUESS_MS);
+    const longest = isKeys && who === 'heartbeat' ? LONGEST_GUESS_MS : 2 * first;
+    return Math.min(first * 2 ** (refusals - 1), longest);
   }
 
   #closeKey(departure: Departure, until: number, now: number): void {

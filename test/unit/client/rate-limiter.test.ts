@@ -161,19 +161,23 @@ describe('the key', () => {
   });
 
   test.each([
-    ['twice the time that it names, up to 12 s', { retryAfterMs: 4_000 }, [8_000, 12_000, 12_000], 4_000],
-    ['a longer time that it names', { retryAfterMs: 20_000 }, [20_000, 20_000, 20_000], 20_000],
-    ['4 s, then 8 s, then 12 s, if it names none', {}, [4_000, 8_000, 12_000], 2_000],
-  ])('that was waited out in vain closes the operation for %s', (_what, says, closedMs, first) => {
+    ['a heartbeat', 'names 4 s', HEARTBEAT, { retryAfterMs: 4_000 }, [8_000, 12_000, 12_000], 4_000],
+    ['a heartbeat', 'names 20 s', HEARTBEAT, { retryAfterMs: 20_000 }, [20_000, 20_000, 20_000], 20_000],
+    ['a heartbeat', 'names none', HEARTBEAT, {}, [4_000, 8_000, 12_000], 2_000],
+    ['logs', 'names 4 s', LOGS, { retryAfterMs: 4_000 }, [8_000, 8_000, 8_000], 4_000],
+    ['logs', 'names none', LOGS, {}, [4_000, 4_000, 4_000], 2_000],
+  ])('that was waited out in vain makes the next wait longer: of %s whose refusal %s', (...row) => {
+    const [, , operation, says, closedMs, first] = row;
     const key = new Key().closed();
-    const waits = [10_000, 20_000, 30_000].map((at) => {
-      key.refused(LOGS, at, says);
-      return key.waits(LOGS) - at;
+    if (operation === HEARTBEAT) key.refused(HEARTBEAT, 50_000, says);
+    const waits = [100_000, 200_000, 300_000].map((at) => {
+      key.refused(operation, at, says);
+      return key.waits(operation) - at;
     });
     expect(waits).toEqual(closedMs);
-    key.accepted(LOGS, 40_000);
-    key.refused(LOGS, 50_000, says);
-    expect(key.waits(LOGS) - 50_000).toBe(first);
+    key.accepted(operation, 400_000);
+    key.refused(operation, 500_000, says);
+    expect(key.waits(operation) - 500_000).toBe(first);
   });
 
   test('known to have a limit sends one at a time, for a second at most', () => {
