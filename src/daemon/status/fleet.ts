@@ -217,9 +217,7 @@ export const fleet = z.object({
   ),
   spend_unanswered: z
     .array(z.object({ permission: z.string(), is_missing: z.boolean(), error: z.string() }))
-    .describe(
-      'What the service does not tell of money, the permission that it takes, and whether that is missing',
-    ),
+    .describe('Costs that the service does not tell: the permission for them, and whether the key lacks it'),
   history: z.enum(['disk', 'redis', 'memory']).describe('memory: gone at the end of the process'),
   history_trouble: metric(
     z.string().nullable(),

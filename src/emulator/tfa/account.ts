@@ -366,8 +366,7 @@ function challengeToResend(context: TfaContext, input: SmsInput): Challenge {
   const wanted = given ?? (id === undefined ? undefined : numberOfMethod(context, id));
   const found = newestCodeTo(context, wanted, RESENDABLE);
   if (found) return found;
-  if (newestCodeTo(context, undefined, RESENDABLE))
-    throw phoneMismatch('is not the one that the code was sent to');
+  if (newestCodeTo(context, undefined, RESENDABLE)) throw phoneMismatch('did not get this code');
   throw noChallenge('no SMS code of this account is still valid');
 }
 
@@ -387,10 +386,9 @@ function newestCodeTo(
 
 function requireSameNumber(context: TfaContext, input: SmsInput, sentTo: string): void {
   const { phone_number: given, tfa_method_id: id } = input;
-  if (given !== undefined && given !== sentTo)
-    throw phoneMismatch('is not the one that the code was sent to');
+  if (given !== undefined && given !== sentTo) throw phoneMismatch('did not get this code');
   if (id !== undefined && numberOfMethod(context, id) !== sentTo)
-    throw phoneMismatch('of the method is not the one that the code was sent to');
+    throw phoneMismatch('of the method did not get this code');
 }
 
 function numberOfMethod({ user }: TfaContext, id: number): string {

@@ -323,7 +323,7 @@ function requireNew({ state, user }: TfaContext, { tfa_method: type, phone_numbe
 function passSmsChallenge(context: TfaContext, { code, secret, phone_number: phone }: Confirmation): void {
   const challenge = findChallenge(context, secret);
   const sent = liveCode(challenge, 'sms', context.nowMs);
-  if (sent.phone_number !== phone) throw phoneMismatch('is not the one that the code was sent to');
+  if (sent.phone_number !== phone) throw phoneMismatch('did not get this code');
   if (sent.code === code) return;
   noteWrongCode(challenge, 'sms', context.state.settings.tfaFailuresAllowed);
   throw wrongCode('2fa_verification_failed');

@@ -122,7 +122,7 @@ function leavesRoom(choice: TimingChoice): boolean {
   return timing.interval <= available(timing);
 }
 
-/** What the rate limiter waits in all if refusals name no time: 2 s, 4 s, 8 s, and for the key 12 s. */
+/** What the rate limiter waits in all if refusals name no time: 2 s and three times 4 s; for the key 2 s, 4 s, 8 s, 12 s. */
 const GUESSED_WAITS = 14 * SECOND;
 const GUESSED_WAITS_OF_KEY = 26 * SECOND;
 

@@ -38,7 +38,7 @@ test('all that is configured is looked for, with reads alone', async () => {
   expect(emulator.deployments.list().map(({ beats }) => beats)).toEqual([0, 0]);
 });
 
-test('what is not there, or may not be read, is broken; the exit code says how', async () => {
+test('what is missing or forbidden is broken, and the exit code says which', async () => {
   const limited = { name: 'limited', key: 'limited-key', permissions: { api: { user_read: {} } } };
   await using emulator = await startEmulator({
     dialect: 'public',

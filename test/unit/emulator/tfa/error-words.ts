@@ -46,7 +46,7 @@ export const ERROR_WORDS: ReadonlySet<string> = new Set([
   'not_found [tfa_method: no 2FA method of the type sms]',
   'phone_number_mismatch [phone_number: the phone number belongs to no method of this account]',
   'phone_number_mismatch [phone_number: the phone number is not that of the method]',
-  'phone_number_mismatch [phone_number: the phone number is not the one that the code was sent to]',
+  'phone_number_mismatch [phone_number: the phone number did not get this code]',
   'phone_number_mismatch [phone_number: the phone number that the code was sent to is not one of your methods]',
   'preauth_phone_cap [settings.phoneCap: this number was used in too many attempts]',
   'service_unavailable [tfa.store: the authorization cannot be checked now; try again]',
