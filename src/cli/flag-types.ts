@@ -67,7 +67,6 @@ export function addCallOptions(command: Command): Command {
   return command
     .optionsGroup('Options:')
     .option('--dry-run', 'print the request instead of sending it; keys and passwords are hidden, env is not')
-    .option('--curl', 'print the equivalent curl line instead; secrets are shell variables in it')
     .option('--show-keys', 'print the keys of endpoints that the answer has, which are hidden otherwise')
     .addOption(profileOption())
     .option('--timeout <duration>', 'longest time for one attempt; default 30s', timerMilliseconds);

@@ -1,6 +1,6 @@
 /**
  * Files that may hang with their network file system. A look holds one thread of libuv's pool, however often
- * it is asked for; after half a minute a second one may find a new mount.
+ * it is asked for.
  */
 import type { Stats } from 'node:fs';
 import { readFile, stat } from 'node:fs/promises';
@@ -8,18 +8,7 @@ import { readFile, stat } from 'node:fs/promises';
 /** Longer than a present file takes, shorter than a reload waits, ms. */
 const PATIENCE_MS = 4_000;
 
-const STALE_MS = 30_000;
-/** The heart has sixteen threads, and name lookups need some. */
-const MOST_LOOKS = 8;
-
-interface Look {
-  readonly answer: Promise<unknown>;
-  readonly startedAt: number;
-  readonly isSecond: boolean;
-}
-
-const lastLooks = new Map<string, Look>();
-let underWay = 0;
+const underWay = new Map<string, Promise<unknown>>();
 
 /** @throws If it cannot be read as a file: a pipe may block its reader forever. */
 export function refuseIrregular(stats: Stats): void {
@@ -50,25 +39,19 @@ export function statSlowFile(path: string): Promise<Stats> {
  * this one and exits.
  */
 export function endProcess(code: number): never {
-  if (underWay > 0)
+  if (underWay.size > 0)
     process.execve?.(process.execPath, [process.execPath, '--eval', `process.exit(${code})`], {});
   process.exit(code);
 }
 
-function mayLookAgain({ startedAt, isSecond }: Look): boolean {
-  return !isSecond && underWay < MOST_LOOKS && performance.now() - startedAt > STALE_MS;
-}
-
-function look(question: string, ask: () => Promise<unknown>, before: Look | undefined): Look {
-  underWay += 1;
-  const answer = ask().finally(() => {
-    underWay -= 1;
-    if (lastLooks.get(question) === own) lastLooks.delete(question);
-  });
-  answer.catch(() => {});
-  const own: Look = { answer, startedAt: performance.now(), isSecond: before !== undefined };
-  lastLooks.set(question, own);
-  return own;
+function look<Result>(question: string, ask: () => Promise<Result>): Promise<Result> {
+  const known = underWay.get(question) as Promise<Result> | undefined;
+  if (known) return known;
+  const answer = ask();
+  underWay.set(question, answer);
+  const forget = (): unknown => underWay.delete(question);
+  answer.then(forget, forget);
+  return answer;
 }
 
 async function within<Result>(
@@ -76,9 +59,7 @@ async function within<Result>(
   ask: () => Promise<Result>,
   signal?: AbortSignal,
 ): Promise<Result> {
-  const last = lastLooks.get(question);
-  const { answer } = last === undefined || mayLookAgain(last) ? look(question, ask, last) : last;
-  const asking = answer as Promise<Result>;
+  const asking = look(question, ask);
   const { promise: silence, reject } = Promise.withResolvers<never>();
   const error = new Error(`it did not answer within ${PATIENCE_MS / 1_000} s`);
   const timer = setTimeout(() => reject(error), PATIENCE_MS);

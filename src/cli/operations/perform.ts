@@ -20,14 +20,12 @@ import { LIMITS } from '../../contract/limits.ts';
 import { OPERATION_IDS, operationOf, type OperationId } from '../../contract/operations.ts';
 import type { TfaMethodName } from '../../contract/operations/tfa/tfa.ts';
 import { countCharacters } from '../../contract/schemas.ts';
-import { quoteWord } from '../../contract/text/shell-words.ts';
 import { encodeRequest, requestHeaders, type WireRequest } from '../../wire/request.ts';
 
 export interface PerformOptions extends ProfileFlag {
   readonly json?: boolean;
   readonly showKeys?: boolean;
   readonly dryRun?: boolean;
-  readonly curl?: boolean;
   readonly timeout?: number;
   /** The input came as fields, not as flags: problems have the names of fields. */
   readonly fields?: boolean;
@@ -39,7 +37,7 @@ export type Act = (client: Client, input: Input, options: CallOptions) => Promis
 
 export async function perform(id: OperationId, given: Input, options: PerformOptions, console: Console) {
   const input = packOnstart(id, given, console);
-  if (options.dryRun || options.curl) return showUnsent(id, input, options, console);
+  if (options.dryRun) return showUnsent(id, input, options, console);
   const connection = usableConnection(console, options, !takesSecretAlone(id, input));
   if (!connection) {
     requestOf(id, input, options, console);
@@ -154,13 +152,7 @@ function showUnsent(id: OperationId, input: Input, options: PerformOptions, cons
   }
   const { addresses, hasKey } = commandConnection(console, options, false);
   const target = { ...addresses, isKeyless: !hasKey && takesSecretAlone(id, input) };
-  if (options.curl) {
-    const { line, variables } = curlLine(operation, request, target);
-    printError(console, `# reads ${variables.map((name) => `$${name}`).join(', ')} from the environment`);
-    printLine(console, line);
-    return EXIT.ok;
-  }
-  const preview = previewRequest(operation, request, target, () => '<redacted>');
+  const preview = previewRequest(operation, request, target);
   printLine(console, options.json ? JSON.stringify(preview) : httpText(preview));
   return EXIT.ok;
 }
@@ -235,21 +227,18 @@ interface Target {
   readonly isKeyless: boolean;
 }
 
-/** With `show(NAME)` for each secret; `request` was encoded with the key `KEY_MARK`. */
-function previewRequest(
-  operation: Operation,
-  request: WireRequest,
-  target: Target,
-  show: (name: string) => string,
-) {
-  const body = request.body && hideSecrets(operation, request.body, show);
+/** `request` was encoded with the key `KEY_MARK`. */
+function previewRequest(operation: Operation, request: WireRequest, target: Target) {
+  const body = request.body && hideSecrets(operation, request.body);
   return {
     method: request.method,
     url: baseOf(operation, target) + request.target,
-    headers: requestHeaders(request, target.isKeyless ? undefined : show('API_KEY')),
+    headers: requestHeaders(request, target.isKeyless ? undefined : HIDDEN),
     body: body || undefined,
   };
 }
+
+const HIDDEN = '<redacted>';
 
 /** Stands for the API key in a request for show, so that the real one is not used at all. */
 const KEY_MARK = 'the API key';
@@ -259,47 +248,12 @@ function httpText({ method, url, headers, body }: ReturnType<typeof previewReque
   return [`${method} ${url}`, ...lines, ...(body === undefined ? [] : ['', body])].join('\n');
 }
 
-/** Curl has its own words for these. */
-const OF_OUR_CLIENT: ReadonlySet<string> = new Set(['user-agent', 'accept-encoding']);
-
-function curlLine(operation: Operation, request: WireRequest, target: Target) {
-  const variables = new Set<string>();
-  const marks = new Map<string, string>();
-  const { method, url, headers, body } = previewRequest(operation, request, target, (name) => {
-    variables.add(name);
-    const mark = `<${crypto.randomUUID()}>`;
-    marks.set(mark, name);
-    return mark;
-  });
-  const [, variable, rest = url] = /^\$(\w+)(.*)$/s.exec(url) ?? [];
-  if (variable !== undefined) variables.add(variable);
-  const words = [
-    'curl',
-    '-sS',
-    ...(method === 'GET' ? [] : ['-X', method]),
-    ...Object.entries(headers).flatMap(([name, value]) =>
-      OF_OUR_CLIENT.has(name) ? [] : ['-H', shellWord(`${name}: ${value}`, marks)],
-    ),
-    ...(body === undefined ? [] : ['--data-raw', shellWord(body, marks)]),
-    (variable === undefined ? '' : `"$${variable}"`) + quoteWord(rest),
-  ];
-  return { line: words.join(' '), variables: [...variables] };
-}
-
-/** With a variable for each mark: `'{"api_key":"'"$API_KEY"'"}'`. */
-function shellWord(text: string, marks: ReadonlyMap<string, string>): string {
-  let word = quoteWord(text);
-  for (const [mark, name] of marks) word = word.replaceAll(mark, `'"$${name}"'`);
-  return word.replaceAll(/^''|''$/g, '');
-}
-
-function hideSecrets(operation: Operation, body: string, show: (name: string) => string): string {
+function hideSecrets(operation: Operation, body: string): string {
   const fields = JSON.parse(body) as Record<string, unknown>;
   for (const { field, secret } of flagsOf(operation))
-    if (secret && typeof fields[field] === 'string' && fields[field] !== '')
-      fields[field] = show(field.toUpperCase());
+    if (secret && typeof fields[field] === 'string' && fields[field] !== '') fields[field] = HIDDEN;
   const { keyInBody } = operation;
-  if (keyInBody !== undefined && keyInBody in fields) fields[keyInBody] = show('API_KEY');
+  if (keyInBody !== undefined && keyInBody in fields) fields[keyInBody] = HIDDEN;
   return JSON.stringify(fields);
 }
 

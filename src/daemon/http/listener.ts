@@ -6,7 +6,6 @@ import {
   type ServerOptions,
   type ServerResponse,
 } from 'node:http';
-import type { Server, Socket } from 'node:net';
 import type { Logger } from 'pino';
 import type { AdminAddress } from '../../config/addresses.ts';
 import type { Redaction } from '../../contract/text/redaction.ts';
@@ -32,6 +31,17 @@ export interface ListenerOptions {
 
 const BODY_LIMIT = 64 * 1024;
 const MAX_CONNECTIONS = 128;
+/** For a client that does not go on with its request, or does not read its answer. */
+const STALLED_MS = 60_000;
+
+/** Node checks these at each `connectionsCheckingInterval`. */
+const CONNECTION_TIMES = {
+  /** From the connection to the end of the headers. */
+  headersTimeout: 5_000,
+  requestTimeout: 10_000,
+  connectionsCheckingInterval: 1_000,
+  maxHeaderSize: 16 * 1024,
+} as const satisfies ServerOptions;
 
 /** Static files contain no secret. */
 const OUR_OWN = /^(?:text\/(?:html|css|javascript)|image\/)/;
@@ -46,9 +56,11 @@ const SECURITY_HEADERS = {
 } as const;
 
 export async function listen(options: ListenerOptions): Promise<HttpListener> {
-  const server = createServer({ ...CONNECTION_TIMES, maxHeaderSize: 16 * 1024 });
-  const connections = new Connections(server, MAX_CONNECTIONS);
-  server.on('request', (request, response) => void handle(options, connections, request, response));
+  const server = createServer(CONNECTION_TIMES, (request, response) => void handle(options, request, response));
+  server.maxConnections = MAX_CONNECTIONS;
+  // A client could write thousands of requests before it reads the first answer.
+  server.maxRequestsPerSocket = 1;
+  server.setTimeout(STALLED_MS);
   const url = await bind(server, options.address);
   return {
     url,
@@ -98,7 +110,6 @@ export async function keepListening(what: string, options: Omit<ListenerOptions,
 
 async function handle(
   options: ListenerOptions,
-  connections: Connections,
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
@@ -107,10 +118,7 @@ async function handle(
   const key = `${method} ${path}`;
   let reply: Reply;
   try {
-    const onWhole = (): void => connections.answering(request.socket, response);
-    reply = connections.begins(request.socket, response)
-      ? await answer(options, key, request, onWhole)
-      : plain(503, 'one request at a time on a connection\n');
+    reply = await answer(options, key, request);
     if (options.redaction) reply = redactedReply(reply, options.redaction);
   } catch (error) {
     // A client that leaves in the middle of its request is not our error.
@@ -134,12 +142,7 @@ async function handle(
   response.end(last);
 }
 
-async function answer(
-  options: ListenerOptions,
-  key: string,
-  request: IncomingMessage,
-  onWhole: () => void,
-): Promise<Reply> {
+async function answer(options: ListenerOptions, key: string, request: IncomingMessage): Promise<Reply> {
   const [path = '/', ...query] = (request.url ?? '/').split('?');
   const refusal = options.isForPrograms && refusalOfForeign(request.headers, 'path' in options.address);
   if (refusal) return plain(403, `${refusal}\n`);
@@ -147,7 +150,6 @@ async function answer(
   if (!route) return notFound(options.routes, path);
   const { bytes, complete } = await readBody(request as AsyncIterable<Buffer>, BODY_LIMIT);
   if (!complete) return plain(413, `the body is larger than ${BODY_LIMIT} bytes\n`);
-  onWhole();
   const { headers } = request;
   return route({ headers, query: new URLSearchParams(query.join('?')), body: bytes.toString('utf8') });
 }
@@ -189,77 +191,3 @@ export function refusalOfForeign(headers: IncomingHttpHeaders, isSocketFile: boo
   return undefined;
 }
 
-/** Node checks these at each `connectionsCheckingInterval`. */
-export const CONNECTION_TIMES = {
-  /** From the connection, or the first byte, to the end of the headers. */
-  headersTimeout: 5_000,
-  requestTimeout: 10_000,
-  keepAliveTimeout: 5_000,
-  connectionsCheckingInterval: 1_000,
-} as const satisfies ServerOptions;
-
-/** For the client to read an answer. */
-const READING_MS = 60_000;
-
-/** Bounds connections, so that none keeps another waiting. The longest silent one makes room for a probe. */
-export class Connections {
-  readonly #limit: number;
-  /** No request, or answered; the oldest first. */
-  readonly #waiting = new Set<Socket>();
-  /** With a request under way, complete or not. */
-  readonly #asking = new WeakSet<Socket>();
-  /** Being answered; the oldest first. */
-  readonly #answered = new Map<Socket, ServerResponse>();
-
-  constructor(server: Server, limit: number) {
-    this.#limit = limit;
-    server.on('connection', (socket: Socket) => this.#admit(socket));
-  }
-
-  /** False while the previous request of the connection has no answer: a client can pipeline thousands. */
-  begins(socket: Socket, response: ServerResponse): boolean {
-    if (this.#asking.has(socket)) return false;
-    this.#asking.add(socket);
-    response.once('close', () => this.#asking.delete(socket));
-    return true;
-  }
-
-  /** A complete request came: until it is answered, its connection makes room for no other. */
-  answering(socket: Socket, response: ServerResponse): void {
-    if (!this.#waiting.delete(socket)) return;
-    this.#answered.set(socket, response);
-    const overdue = setTimeout(() => socket.destroy(), READING_MS);
-    response.once('close', () => {
-      clearTimeout(overdue);
-      this.#answered.delete(socket);
-      if (!socket.destroyed) this.#waiting.add(socket);
-    });
-  }
-
-  #admit(socket: Socket): void {
-    if (this.#waiting.size + this.#answered.size >= this.#limit) {
-      const silent = this.#mostSilent();
-      if (silent === undefined) {
-        socket.destroy();
-        return;
-      }
-      this.#forget(silent);
-      silent.destroy();
-    }
-    this.#waiting.add(socket);
-    socket.once('close', () => this.#forget(socket));
-  }
-
-  /** A client that reads its answer has had time; one whose answer is being made has not. */
-  #mostSilent(): Socket | undefined {
-    const [waiting] = this.#waiting;
-    if (waiting) return waiting;
-    for (const [socket, response] of this.#answered) if (response.writableEnded) return socket;
-    return undefined;
-  }
-
-  #forget(socket: Socket): void {
-    this.#waiting.delete(socket);
-    this.#answered.delete(socket);
-  }
-}

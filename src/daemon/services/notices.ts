@@ -146,8 +146,8 @@ const LINES: { readonly [K in Kind]?: (notice: Extract<Notice, { kind: K }>) => 
   'history not stored': ({ error }) => [
     'error',
     error instanceof NewerFile
-      ? 'the history of endpoints is of a newer Pilotlight: its file is left as it is, and memory holds the last day'
-      : 'the history of endpoints cannot be stored; memory holds the last day, and storing is retried',
+      ? 'the history of endpoints is of a newer Pilotlight: its file is left as it is, and no sample is stored'
+      : 'the history of endpoints cannot be stored; samples are missing until it can; retrying',
   ],
   'history stored again': () => ['info', 'the history of endpoints can be stored again'],
   'history set aside': () => [

@@ -218,7 +218,7 @@ export const fleet = z.object({
   spend_unanswered: z
     .array(z.object({ permission: z.string(), is_missing: z.boolean(), error: z.string() }))
     .describe('Costs that the service does not tell: the permission for them, and whether the key lacks it'),
-  history: z.enum(['disk', 'redis', 'memory']).describe('memory: gone at the end of the process'),
+  history: z.enum(['disk', 'memory']).describe('memory: gone at the end of the process'),
   history_trouble: metric(
     z.string().nullable(),
     'fleet_history_stored',

@@ -1,12 +1,9 @@
-/**
- * The history of endpoints: 40 days on disk, or one day in memory. While the disk fails, memory holds new
- * samples, and the disk gets them later.
- */
+/** The history of endpoints: 40 days on disk, or one day in memory. While the disk fails, samples are missing. */
 import { join } from 'node:path';
 import { setImmediate as othersTurn } from 'node:timers/promises';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../contract/times.ts';
 import { messageOf } from '../../contract/pilotlight-error.ts';
-import { sumOfHours, type Hour } from '../../spend/hours.ts';
+import type { Hour } from '../../spend/hours.ts';
 import {
   isUnreadable,
   NewerFile,
@@ -44,9 +41,8 @@ export class History {
   readonly #path: string | undefined;
   readonly #lastMs = new Map<string, number>();
   readonly #stopping = new AbortController();
-  #disk: SampleTable | undefined;
-  /** What the disk did not take; everything if there is no disk. */
-  #memory: SampleTable | undefined;
+  /** Undefined: it cannot be opened. */
+  #table: SampleTable | undefined;
   #trouble: string | undefined;
   #triedMs = -Infinity;
 
@@ -64,14 +60,13 @@ export class History {
     return this.#trouble;
   }
 
-  /** State of an earlier process; undefined without a disk that works. */
+  /** State of an earlier process; undefined if the disk fails. */
   async open(): Promise<Kept | undefined> {
-    if (this.#path === undefined) return undefined;
     try {
       const { clock } = this.#options;
-      this.#disk = await openOnceFree(() => this.#openDisk(), clock, this.#stopping.signal);
-      for (const [label, lastMs] of this.#disk.lastMs()) this.#lastMs.set(label, lastMs);
-      return this.#disk.kept();
+      this.#table = await openOnceFree(() => this.#openTable(), clock, this.#stopping.signal);
+      for (const [label, lastMs] of this.#table.lastMs()) this.#lastMs.set(label, lastMs);
+      return this.#table.kept();
     } catch (error) {
       this.#fail(error);
       return undefined;
@@ -86,16 +81,12 @@ export class History {
     const nowMs = this.#options.clock.now();
     const { sample } = write;
     if (sample) this.#lastMs.set(sample[0], sample[1].atMs);
-    if (this.#isDiskUsable(nowMs) && this.#disk) {
-      try {
-        this.#disk.write(write, nowMs);
-        return;
-      } catch (error) {
-        this.#fail(error);
-      }
+    if (!this.#isUsable(nowMs)) return;
+    try {
+      this.#table?.write(write, nowMs);
+    } catch (error) {
+      this.#fail(error);
     }
-    // The disk gets the other state when it works again.
-    if (sample) (this.#memory ??= new SampleTable()).write({ sample }, nowMs);
   }
 
   /** In the shortest rows that are not too many. Other work goes on meanwhile. */
@@ -113,11 +104,10 @@ export class History {
       const found: Hour[] = [];
       for (let dayMs = startOf(fromMs, DAY_MS); dayMs < toMs; dayMs += DAY_MS) {
         const [begin, end] = [Math.max(fromMs, dayMs), Math.min(toMs, dayMs + DAY_MS)];
-        found.push(...this.#tables.flatMap((table) => table.hours(label, begin, end, holeMs)));
+        found.push(...(this.#table?.hours(label, begin, end, holeMs) ?? []));
         await othersTurn();
       }
-      const byHour = Map.groupBy(found, ({ atMs }) => atMs);
-      return Array.from(byHour, ([atMs, parts]) => ({ atMs, ...sumOfHours(parts) }));
+      return found;
     });
   }
 
@@ -131,84 +121,72 @@ export class History {
     }
   }
 
-  /** What the disk does not take now, is lost. */
   async stop(): Promise<void> {
     this.#stopping.abort(new Error('stopping'));
     if (this.#trouble !== undefined) this.#mend();
-    for (const table of this.#tables) table.close();
-    this.#disk = undefined;
-    this.#memory = undefined;
-  }
-
-  get #tables(): readonly SampleTable[] {
-    return [this.#disk, this.#memory].filter((table) => table !== undefined);
+    this.#close();
   }
 
   async #query({ endpoint, fromMs, toMs, maxRows }: HistoryQuery): Promise<readonly HistoryRow[]> {
-    const ends = (end: 'first' | 'last', from: number) =>
-      this.#tables.flatMap((table) => table.end(end, endpoint, from, toMs) ?? []);
+    const table = this.#table;
+    if (table === undefined) return [];
+    const first = (from: number) => table.end('first', endpoint, from, toMs) ?? Infinity;
     const fits = (lengthMs: number): boolean => {
       const begin = startOf(fromMs, lengthMs);
-      const lastMs = startOf(Math.max(...ends('last', begin)), lengthMs);
-      return lastMs - startOf(Math.min(...ends('first', begin)), lengthMs) < maxRows * lengthMs;
+      const lastMs = table.end('last', endpoint, begin, toMs) ?? -Infinity;
+      return startOf(lastMs, lengthMs) - startOf(first(begin), lengthMs) < maxRows * lengthMs;
     };
-    const counts = this.#tables.map((table) => table.count(endpoint, fromMs, toMs, maxRows + 1));
-    const isEach = counts.reduce((sum, count) => sum + count, 0) <= maxRows;
+    const isEach = table.count(endpoint, fromMs, toMs, maxRows + 1) <= maxRows;
     const lengthMs = isEach ? 0 : (LENGTHS_MS.find(fits) ?? 28 * DAY_MS);
     const stretchMs = lengthMs || HOUR_MS;
     const rows: HistoryRow[] = [];
     // The first stretch is answered whole. Empty stretches are skipped.
-    let beginMs = Math.min(...ends('first', isEach ? fromMs : startOf(fromMs, lengthMs)));
+    let beginMs = first(isEach ? fromMs : startOf(fromMs, lengthMs));
     while (beginMs < toMs) {
       const endMs = Math.min(startOf(beginMs, stretchMs) + stretchMs, toMs);
       const parts: Folded[] = [];
       for (let dayMs = beginMs; dayMs < endMs; dayMs += DAY_MS) {
-        for (const table of this.#tables)
-          parts.push(
-            ...table.folded(isEach ? 'each' : 'one', endpoint, dayMs, Math.min(dayMs + DAY_MS, endMs)),
-          );
+        const untilMs = Math.min(dayMs + DAY_MS, endMs);
+        parts.push(...table.folded(isEach ? 'each' : 'one', endpoint, dayMs, untilMs));
         await othersTurn();
       }
       const byRow = Map.groupBy(parts, (part) => startOf(part.fromMs, lengthMs || 1));
       const found = Array.from(byRow, ([atMs, same]) => rowFrom(same.reduce(together), atMs, lengthMs));
       rows.push(...found.sort((a, b) => a.fromMs - b.fromMs));
-      beginMs = Math.min(...ends('first', endMs));
+      beginMs = first(endMs);
     }
     return rows;
   }
 
-  #isDiskUsable(nowMs: number): boolean {
-    if (this.#path === undefined) return false;
+  #isUsable(nowMs: number): boolean {
     // SQLite would write on to a removed file, and lose that.
-    if (this.#disk?.isInPlace() === false) {
-      this.#closeDisk();
+    if (this.#table?.isInPlace() === false) {
+      this.#close();
       this.#fail(new UnreadableFile(`${this.#path} is gone, or another file`));
     }
     if (this.#trouble === undefined) return true;
     return Math.abs(nowMs - this.#triedMs) >= TRY_AGAIN_MS && this.#mend();
   }
 
-  /** Gives the disk what it missed. Returns whether it took all. */
+  /** The disk gets the state that it missed. Returns whether it took it. */
   #mend(): boolean {
     try {
-      this.#disk ??= this.#openDisk();
-      if (this.#memory) this.#disk.takeFrom(this.#memory);
+      this.#table ??= this.#openTable();
       const { clock, kept } = this.#options;
-      this.#disk.write({ ...kept(), gone: 'all' }, clock.now());
+      this.#table.write({ ...kept(), gone: 'all' }, clock.now());
     } catch (error) {
       this.#fail(error);
       return false;
     }
-    this.#memory?.close();
-    this.#memory = undefined;
     this.#trouble = undefined;
     this.#options.notice({ kind: 'history stored again' });
     return true;
   }
 
   /** Throws FileInUse, NewerFile or an error of the file system. */
-  #openDisk(): SampleTable {
-    makePrivateFolder(this.#options.directory ?? '');
+  #openTable(): SampleTable {
+    if (this.#options.directory === undefined) return new SampleTable();
+    makePrivateFolder(this.#options.directory);
     try {
       return new SampleTable(this.#path);
     } catch (error) {
@@ -218,14 +196,14 @@ export class History {
     }
   }
 
-  #closeDisk(): void {
-    this.#disk?.close();
-    this.#disk = undefined;
+  #close(): void {
+    this.#table?.close();
+    this.#table = undefined;
   }
 
   #setAside(error: unknown): void {
     const path = this.#path ?? '';
-    this.#closeDisk();
+    this.#close();
     this.#options.notice({
       kind: 'history set aside',
       path: setAside(path, error, this.#options.clock.now()),
@@ -236,7 +214,7 @@ export class History {
   #fail(error: unknown): void {
     let why = error;
     try {
-      if (this.#disk && isDamaged(error)) this.#setAside(error);
+      if (this.#table && isDamaged(error)) this.#setAside(error);
     } catch (another) {
       why = another;
     }

@@ -141,15 +141,6 @@ export class SampleTable {
     if (isPurged) this.#purgedMs = nowMs;
   }
 
-  /** Copies the samples of a table in memory. */
-  takeFrom(held: SampleTable): void {
-    this.#addColumns(held.#columns);
-    this.#file.transaction(() => {
-      for (const { label, at, ...values } of held.#sql.all.iterate())
-        this.#addRow(String(label), Number(at), values);
-    });
-  }
-
   /** At most `most`. */
   count(label: string, fromMs: number, toMs: number, most: number): number {
     return Number(this.#sql.count.get(label, fromMs, toMs, most)?.['samples']);
@@ -252,7 +243,6 @@ function statements(db: sqlite.DatabaseSync, columns: readonly string[]) {
     addRow: db.prepare(
       `INSERT OR IGNORE INTO samples (${['endpoint, at', ...columns].join(', ')}) VALUES (?, ?${', ?'.repeat(columns.length)})`,
     ),
-    all: db.prepare('SELECT label, samples.* FROM samples JOIN endpoint ON id = endpoint'),
     first: db.prepare(`SELECT at ${OF_RANGE} ORDER BY at LIMIT 1`),
     last: db.prepare(`SELECT at ${OF_RANGE} ORDER BY at DESC LIMIT 1`),
     count: db.prepare(`SELECT count(*) AS samples FROM (SELECT 1 ${OF_RANGE} LIMIT ?)`),

@@ -86,7 +86,7 @@ const RESULTS: readonly (readonly [words: string, code: number])[] = [
   ["__complete -- template ''", 0],
   ['template search', 0],
   ['call templates.search', 0],
-  ['template create --name n --image i --curl', 0],
+  ['template create --name n --image i --dry-run', 0],
   ['--help', 0],
 ];
 

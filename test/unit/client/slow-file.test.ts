@@ -9,7 +9,7 @@ import { temporaryFolder } from '../../support/temporary-folder.ts';
 beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] }));
 afterEach(() => void vi.useRealTimers());
 
-test('a file that hangs is given up after 4 s, and looked at twice at most until it answers', async () => {
+test('a file that hangs is given up after 4 s, and looked at once until it answers', async () => {
   using folder = temporaryFolder();
   const pipe = join(folder.path, 'pipe');
   spawnSync('mkfifo', [pipe]);
@@ -19,15 +19,9 @@ test('a file that hangs is given up after 4 s, and looked at twice at most until
     await vi.advanceTimersByTimeAsync(4_000);
     return reading;
   };
-  for (const [startedAt, count] of [
-    [0, 1],
-    [26_000, 1],
-    [30_001, 2],
-    [90_000, 2],
-  ] as const) {
-    vi.advanceTimersByTime(Math.max(0, startedAt - performance.now()));
+  for (let time = 0; time < 3; time += 1) {
     expect(await read()).toBe('it did not answer within 4 s');
-    await expect.poll(() => looks.mock.calls.length).toBe(count);
+    await expect.poll(() => looks.mock.calls.length).toBe(1);
   }
   expect(await read(AbortSignal.abort(new Error('enough')))).toBe('enough');
   const answered = readSlowFile(pipe, looks);

@@ -77,7 +77,6 @@ test.each([
       '§',
       '--json print the answer as JSON',
       '--dry-run print the request instead of sending it; keys and passwords are hidden, env is not',
-      '--curl print the equivalent curl line instead; secrets are shell variables in it',
       '--timeout <duration> longest time for one attempt; default 30s',
       '--input <json> fields as one JSON object, @FILE, or - for standard input; flags win over it',
       '--name <text> human-readable name (required)',

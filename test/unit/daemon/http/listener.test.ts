@@ -11,7 +11,6 @@ import {
 } from '../../../../src/daemon/http/listener.ts';
 import { json, plain } from '../../../../src/daemon/http/reply.ts';
 import { collectedLog } from '../../../support/collected-log.ts';
-import { until } from '../../../support/daemon.ts';
 import { freePort } from '../../../support/ports.ts';
 
 const closing: (() => Promise<unknown>)[] = [];
@@ -90,22 +89,6 @@ test('whoever leaves in the middle of a request is no error', async () => {
   socket.destroy();
   for (let turn = 0; turn < 2; turn += 1) expect((await fetch(`${url}/hello`)).status).toBe(200);
   expect(errors).toEqual([]);
-});
-
-test('what comes on a connection before the answer to what was asked there is not done', async () => {
-  const url = new URL(await serve());
-  const socket = connect(Number(url.port), url.hostname);
-  const request = 'GET /hello HTTP/1.1\r\nHost: a\r\n\r\n';
-  let text = '';
-  socket.setEncoding('utf8').on('data', (some: string) => (text += some));
-  const statuses = (): string[] =>
-    Array.from(text.matchAll(/HTTP\/1\.1 (\d+)/g), ([, status = '']) => status);
-  socket.write(request.repeat(4));
-  await until(() => statuses().length === 4);
-  socket.write(request);
-  await until(() => statuses().length === 5);
-  expect(statuses()).toEqual(['200', '503', '503', '503', '200']);
-  socket.destroy();
 });
 
 test('for programs alone, a request that names another host is refused', async () => {
