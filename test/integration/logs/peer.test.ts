@@ -263,7 +263,7 @@ interface Scene {
   readonly gaps: readonly string[];
 }
 
-const DOCUMENT = new URL('../../../src/logs/README.md', import.meta.url);
+const DOCUMENT = new URL('../../README.md', import.meta.url);
 const HEALTH = 'INFO: 127.0.0.1:51842 - "GET /health HTTP/1.1" 200 OK';
 const PROGRESS = Array.from({ length: 6 }, (_, step) => `Loading weights: ${20 * step}%`);
 

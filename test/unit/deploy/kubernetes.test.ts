@@ -108,7 +108,7 @@ describeWith(
     expect(inits['unrelated']).toEqual([]);
     for (const [sidecar] of [inits['gateway'] ?? [], inits['batch-inference'] ?? []]) {
       expect(sidecar).toMatchObject({
-        image: 'registry.example.com/pilotlight:0.1.0',
+        image: 'registry.example.com/pilotlight:0.2.0',
         restartPolicy: 'Always',
         envFrom: [{ configMapRef: { name: expect.stringMatching(/^pilotlight-\w+$/) } }],
         securityContext: { readOnlyRootFilesystem: true, runAsUser: 65532, capabilities: { drop: ['ALL'] } },
