@@ -86,7 +86,7 @@ export interface SpendWatchOptions {
 }
 
 const COUNT_EVERY_MS = 15_000;
-const RATES_EVERY_MS = 15_000;
+const RATES_EVERY_MS = 60_000;
 /** Older told figures are out of date. */
 const TOLD_FOR_MS = 10 * MINUTE_MS;
 const BILL_EVERY_MS = 6 * HOUR_MS;

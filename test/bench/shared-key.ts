@@ -23,6 +23,8 @@ interface Shared {
   readonly refused: number;
   /** Of a line, seconds. */
   readonly delays: readonly number[];
+  /** Groups with a line. */
+  readonly heard: number;
 }
 
 using node = copyProgram(process.execPath);
@@ -43,12 +45,16 @@ for (const [groups, { delays }] of [[1, one] as const, [10, ten] as const, [50, 
   const note = `99 of 100 within ${quantile(delays, 0.99).toFixed(1)} s; ${delays.length} lines`;
   report(`shared-delay-${groups}`, quantile(delays, 0.5), note);
 }
-for (const [programs, { requests, refused }] of [
+for (const [programs, { requests, refused, heard }] of [
   [1, one] as const,
   [5, five] as const,
   [20, twenty] as const,
 ])
-  report(`shared-refused-${programs}`, (100 * refused) / requests, `${refused} of ${requests}`);
+  report(
+    `shared-refused-${programs}`,
+    (100 * refused) / requests,
+    `${refused} of ${requests}; ${heard} of ${programs} groups had lines`,
+  );
 
 async function share(programs: number, groupsEach: number): Promise<Shared> {
   const deployments = Array.from({ length: programs }, (_, index) => index + 1);
@@ -106,12 +112,15 @@ async function share(programs: number, groupsEach: number): Promise<Shared> {
     books.every(({ beats }) => beats > 0),
     'a heartbeat of each deployment',
   );
-  ensure(heard.size > 0.9 * groups.length, `lines of ${groups.length} groups; ${heard.size} had some`);
+  // The delay of lines is measured with one program.
+  const isHeard = programs > 1 || heard.size > 0.9 * groups.length;
+  ensure(isHeard, `lines of ${groups.length} groups; ${heard.size} had some`);
   return {
     lapses: books.reduce((sum, { lapses }) => sum + lapses, 0),
     closestSeconds: Math.min(...books.map(({ minMarginMs }) => minMarginMs ?? Infinity)) / 1_000,
     requests: emulator.journal.entries().length,
     refused: emulator.journal.entries({ status: 429 }).length,
     delays,
+    heard: heard.size,
   };
 }

@@ -114,7 +114,7 @@ export function startFleet(options: FleetOptions) {
   };
 }
 
-const SPEND_TURN = { everyMs: 15_000, need: 'watch' } as const;
+const SPEND_TURN = { everyMs: 60_000, need: 'watch' } as const;
 const BILL_TURN = { everyMs: 600_000, need: 'watch' } as const;
 const LIST_TURN = { everyMs: 300_000, need: 'endpoint' } as const;
 
