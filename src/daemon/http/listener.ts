@@ -56,7 +56,10 @@ const SECURITY_HEADERS = {
 } as const;
 
 export async function listen(options: ListenerOptions): Promise<HttpListener> {
-  const server = createServer(CONNECTION_TIMES, (request, response) => void handle(options, request, response));
+  const server = createServer(
+    CONNECTION_TIMES,
+    (request, response) => void handle(options, request, response),
+  );
   server.maxConnections = MAX_CONNECTIONS;
   // A client could write thousands of requests before it reads the first answer.
   server.maxRequestsPerSocket = 1;
@@ -190,4 +193,3 @@ export function refusalOfForeign(headers: IncomingHttpHeaders, isSocketFile: boo
     return 'requests from pages of other sites are not answered here';
   return undefined;
 }
-

@@ -38,6 +38,7 @@ interface HistoryOptions {
 
 export class History {
   readonly #options: HistoryOptions;
+  /** Undefined: in memory. */
   readonly #path: string | undefined;
   readonly #lastMs = new Map<string, number>();
   readonly #stopping = new AbortController();
@@ -48,7 +49,8 @@ export class History {
 
   constructor(options: HistoryOptions) {
     this.#options = options;
-    this.#path = options.directory === undefined ? undefined : join(options.directory, FILE);
+    if (options.directory === undefined) this.#table = new SampleTable();
+    else this.#path = join(options.directory, FILE);
   }
 
   get kind(): 'disk' | 'memory' {
@@ -62,6 +64,7 @@ export class History {
 
   /** State of an earlier process; undefined if the disk fails. */
   async open(): Promise<Kept | undefined> {
+    if (this.#path === undefined) return undefined;
     try {
       const { clock } = this.#options;
       this.#table = await openOnceFree(() => this.#openTable(), clock, this.#stopping.signal);
@@ -185,8 +188,7 @@ export class History {
 
   /** Throws FileInUse, NewerFile or an error of the file system. */
   #openTable(): SampleTable {
-    if (this.#options.directory === undefined) return new SampleTable();
-    makePrivateFolder(this.#options.directory);
+    makePrivateFolder(this.#options.directory ?? '');
     try {
       return new SampleTable(this.#path);
     } catch (error) {

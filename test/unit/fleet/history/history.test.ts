@@ -239,11 +239,11 @@ describe('a history on disk', () => {
     keeper.kept.lives.push(life(1));
     await keeper.sample(1);
     expect(keeper.troubles).toEqual([]);
-    // And a file that is taken away is made again, with what is known of the workers, and what was seen meanwhile.
+    // And a file that is taken away is made again, with what is known of the workers.
     rmSync(path);
     await keeper.sample(2);
     expect(keeper.history.trouble).toContain('is gone');
-    expect(await keeper.loads()).toEqual([2]);
+    expect(await keeper.loads()).toEqual([]);
     await keeper.sample(3);
     expect(keeper.history.trouble).toBeUndefined();
     expect([keeper.troubles.length, keeper.stored]).toEqual([1, 1]);
@@ -251,7 +251,7 @@ describe('a history on disk', () => {
     await keeper.history.stop();
     const next = new Keeper(folder.path, keeper.clock.now());
     expect([...((await next.history.open())?.lives ?? [])]).toEqual([stored(1)]);
-    expect(await next.loads()).toEqual([2, 3]);
+    expect(await next.loads()).toEqual([3]);
     await next.history.stop();
   });
 
@@ -274,7 +274,7 @@ describe('a history on disk', () => {
     expect(keeper.history.trouble).toBeUndefined();
   });
 
-  test('of a newer version is left alone and said; memory holds the samples meanwhile', async () => {
+  test('of a newer version is left alone and said, until it is readable', async () => {
     using folder = temporaryFolder();
     const before = await Keeper.open(folder.path);
     await before.sample(1);
@@ -290,23 +290,22 @@ describe('a history on disk', () => {
     const keeper = new Keeper(folder.path);
     expect(await keeper.history.open()).toBeUndefined();
     expect(keeper.history.trouble).toContain('newer Pilotlight');
-    for (let count = 0; count < 1_000; count += 1) await keeper.sample(count);
+    for (let count = 0; count < 10; count += 1) await keeper.sample(count);
     expect(readFileSync(path).equals(bytes)).toBe(true);
     expect([keeper.aside, keeper.troubles.length]).toEqual([[], 1]);
-    expect(await keeper.loads()).toEqual(Array.from({ length: 1_000 }, (_, index) => index));
+    expect(await keeper.loads()).toEqual([]);
     setVersion(4);
     keeper.kept.lives.push(life(9));
-    await keeper.sample(1_000);
+    await keeper.sample(10);
     expect(keeper.history.trouble).toBeUndefined();
     await keeper.history.stop();
     const next = new Keeper(folder.path, keeper.clock.now());
     expect([...((await next.history.open())?.lives ?? [])]).toEqual([stored(9)]);
-    // The first of them is of the same millisecond as the one that was there, and is not counted twice.
-    expect(await next.loads()).toEqual([1, ...Array.from({ length: 1_000 }, (_, index) => index + 1)]);
+    expect(await next.loads()).toEqual([1, 10]);
     await next.history.stop();
   });
 
-  test('is waited for while another process has it, and memory holds what is seen if that takes too long', async () => {
+  test('is waited for while another process has it; samples are missing if that takes too long', async () => {
     using folder = temporaryFolder();
     const other = await Keeper.open(folder.path);
     const starts = new Map([['chat', { new: [40], cold: [] }]]);
@@ -322,7 +321,7 @@ describe('a history on disk', () => {
     await other.history.stop();
     keeper.kept.lives.push(life(2));
     await keeper.sample(3);
-    expect([keeper.history.trouble, await keeper.loads()]).toEqual([undefined, [1, 2, 3]]);
+    expect([keeper.history.trouble, await keeper.loads()]).toEqual([undefined, [1, 3]]);
     await keeper.history.stop();
     // What it did not know of goes on; workers are those that it sees.
     const next = new Keeper(folder.path, keeper.clock.now());
