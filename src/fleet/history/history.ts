@@ -38,6 +38,7 @@ interface HistoryOptions {
 
 export class History {
   readonly #options: HistoryOptions;
+  readonly kind: 'disk' | 'memory';
   readonly #path: string | undefined;
   readonly #lastMs = new Map<string, number>();
   readonly #stopping = new AbortController();
@@ -49,10 +50,7 @@ export class History {
   constructor(options: HistoryOptions) {
     this.#options = options;
     this.#path = options.directory === undefined ? undefined : join(options.directory, FILE);
-  }
-
-  get kind(): 'disk' | 'memory' {
-    return this.#path === undefined ? 'memory' : 'disk';
+    this.kind = this.#path === undefined ? 'memory' : 'disk';
   }
 
   /** Why the disk fails; undefined if it works, or if there is none. */
