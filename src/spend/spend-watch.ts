@@ -85,8 +85,7 @@ export interface SpendWatchOptions {
   readonly clock: Clock;
 }
 
-const COUNT_EVERY_MS = 15_000;
-const RATES_EVERY_MS = 15_000;
+const LEAST_PAUSE_MS = 15_000;
 /** Older told figures are out of date. */
 const TOLD_FOR_MS = 10 * MINUTE_MS;
 const BILL_EVERY_MS = 6 * HOUR_MS;
@@ -122,13 +121,16 @@ export class SpendWatch {
   }
 
   start({ labels, former }: Ledger = { labels: [], former: [] }): void {
-    const { clock } = this.#options;
+    const { clock, intervalMs } = this.#options;
     for (const [id, label] of labels) this.#labels.set(id, label);
     for (const [id, goneMs] of former) this.#former.set(id, goneMs);
     this.#repeated = [
       (signal: AbortSignal) => this.#askRates(signal),
       (signal: AbortSignal) => this.#askBill(signal),
-      (signal: AbortSignal) => this.#keepCounting(signal),
+      async (signal: AbortSignal) => {
+        await this.#count();
+        return signal.aborted ? 0 : Math.max(LEAST_PAUSE_MS, intervalMs());
+      },
     ].map((run) => new Repeating({ run, firstInMs: 0, clock }));
   }
 
@@ -224,7 +226,7 @@ export class SpendWatch {
     return this.#asking('user_read', signal, async (ends) => {
       const rates = await service.told(ends);
       this.#told = { atMs: clock.now(), rates };
-      return Math.max(RATES_EVERY_MS, intervalMs());
+      return Math.max(LEAST_PAUSE_MS, intervalMs());
     });
   }
 
@@ -267,11 +269,6 @@ export class SpendWatch {
       this.#unanswered.set(permission, unanswered);
       return refusal ? AFTER_REFUSAL_MS : AFTER_FAILURE_MS;
     }
-  }
-
-  async #keepCounting(signal: AbortSignal): Promise<number> {
-    await this.#count();
-    return signal.aborted ? 0 : Math.max(COUNT_EVERY_MS, this.#options.intervalMs());
   }
 
   /** Callers share a count that is under way. */
