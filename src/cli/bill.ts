@@ -177,7 +177,7 @@ function dayTable(rows: readonly BillDay[]): string[] {
       row('in all', rows, sourcesOf(rows)),
     ],
     1,
-  ).map((line) => line.trimEnd());
+  );
 }
 
 /** Without a row there was no charge, or it is unknown. */

@@ -51,10 +51,7 @@ async function problemsOf(
   { performance, coldStart }: CheckFlags,
   { environment, read }: Console,
 ): Promise<readonly ConfigProblem[]> {
-  const facts: WorkerFacts = {
-    ...(performance === undefined ? {} : { workerPerformance: performance }),
-    ...(coldStart === undefined ? {} : { coldStartSeconds: coldStart }),
-  };
+  const facts: WorkerFacts = { workerPerformance: performance, coldStartSeconds: coldStart };
   if (files.length > 0) {
     const found: ConfigProblem[] = [];
     for (const path of files) {
@@ -65,7 +62,7 @@ async function problemsOf(
   }
   const problems = environmentProblems(environment);
   const { groups } = loadEndpointGroups(environment);
-  if (groups === undefined || Object.keys(facts).length === 0) return problems;
+  if (groups === undefined || (performance ?? coldStart) === undefined) return problems;
   // The daemon does not know the workers' performance; who runs this command may.
   const others = problems.filter(({ rule }) => rule === undefined);
   return [...others, ...groupProblems(ENDPOINT_GROUPS_VARIABLE, groups, facts)];

@@ -7,7 +7,7 @@ import * as consumers from 'node:stream/consumers';
 import { legible } from './text.ts';
 import { EXIT } from '../config/exit-codes.ts';
 import type { Environment } from '../config/values.ts';
-import { isRecord } from '../contract/is-record.ts';
+import { isRecord, parseJsonOr } from '../contract/is-record.ts';
 import { PilotlightError } from '../contract/pilotlight-error.ts';
 import { legibleJson } from '../contract/text/controls.ts';
 
@@ -232,12 +232,8 @@ export function untilAborted(signal: AbortSignal): Promise<void> {
 
 /** Undefined: not one JSON object. Takes a byte order mark. */
 export function parseObject(text: string): Record<string, unknown> | undefined {
-  try {
-    const value: unknown = JSON.parse(text.trim());
-    return isRecord(value) ? value : undefined;
-  } catch {
-    return undefined;
-  }
+  const value = parseJsonOr(text.trim());
+  return isRecord(value) ? value : undefined;
 }
 
 /** One group, an array, or the list that the service answers; `-` is standard input. @throws InputError */

@@ -9,7 +9,6 @@ import type { LoadedConfig } from '../config/load.ts';
 import { FEATURES, SECRET_KEYS, type Settings } from '../config/options.ts';
 import { isError } from '../config/problem.ts';
 import { watchFiles } from '../config/files.ts';
-import type { LogLevel } from '../config/value-types.ts';
 import { Redaction } from '../contract/text/redaction.ts';
 import type { DaemonMessage, HeartMessage, Link } from '../heartbeat/process/link.ts';
 import type { LineOutput } from '../logs/sinks/stdout.ts';
@@ -18,6 +17,7 @@ import { keepListening, type ListenerOptions } from './http/listener.ts';
 import { adminRoutes, publicRoutes } from './http/routes.ts';
 import { createMetrics } from './metrics.ts';
 import { Lifecycle } from './process/lifecycle.ts';
+import type { LoggerOptions } from './process/logger.ts';
 import { createDaemonClient, DAEMON_OPERATION_IDS, ClockSkew } from './services/client.ts';
 import { receiveHeartbeats } from './services/heartbeats.ts';
 import { awaitFiles, Reloading, type CurrentSettings } from './services/reloading.ts';
@@ -32,18 +32,13 @@ export interface DaemonOptions {
   /** For the watch of endpoints; default: the system's. */
   readonly fleetClock?: Clock;
   /** The metrics count its messages, so they exist first. */
-  readonly createLogger: (hooks: LoggerHooks) => Promise<Logger>;
+  readonly createLogger: (hooks: Pick<LoggerOptions, 'redaction' | 'onMessage'>) => Promise<Logger>;
   readonly stdout: LineOutput;
   readonly heart: Link<DaemonMessage, HeartMessage>;
   /** How many daemons of this heart there were before. */
   readonly restarts: number;
   /** The heart asks for the end, or a missing file of the configuration appeared. */
   readonly onEnd: (withinMs: number) => void;
-}
-
-interface LoggerHooks {
-  readonly redaction: Redaction;
-  readonly onMessage: (level: LogLevel) => void;
 }
 
 export type Daemon = Awaited<ReturnType<typeof startDaemon>>;
@@ -96,9 +91,8 @@ export async function startDaemon(options: DaemonOptions) {
     onTraits: (learned) => traits.note(learned),
   });
 
-  const start = { build: buildInfo(), startedAt, restarts };
-  const parts = { current, lifecycle, clockSkew, traits, heartbeats, requests, work };
-  const status = (): Status => statusSnapshot({ ...start, ...parts });
+  const known = { build: buildInfo(), startedAt, restarts, current, lifecycle, clockSkew, traits };
+  const status = (): Status => statusSnapshot({ ...known, heartbeats, requests, work });
   let endWatching = (): void => {};
   /** A reload may name other files. */
   function watchSecrets(files: LoadedConfig['files']): void {

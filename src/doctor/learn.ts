@@ -7,7 +7,7 @@ import {
   type AssumptionId,
   type AssumptionOutcome,
 } from '../contract/assumptions.ts';
-import { isRecord } from '../contract/is-record.ts';
+import { isRecord, parseJsonOr } from '../contract/is-record.ts';
 import { readText, recogniseAnswer } from '../logs/answer.ts';
 import { contradicts, isFull, PROBE_TAIL, unitOfProbe } from '../logs/follower/pace.ts';
 
@@ -81,18 +81,10 @@ function rateFacts({ code, rate, refusal, error }: ObservedAnswer): Facts {
 /** Only headers say when the bucket is reset. The captured shape, `json`, has them. */
 function throttledShape(error: ThrottledError): string {
   const hasHeaders = error.rate?.resetMs !== undefined;
-  const body = bodyOf(error.rawAnswer());
+  const body = parseJsonOr(error.rawAnswer());
   if (isRecord(body) && 'retry_after' in body) return hasHeaders ? 'json' : 'json_without_headers';
   const shape = isRecord(body) ? ('detail' in body ? 'detail' : 'error') : 'plain';
   return hasHeaders ? `${shape}_with_headers` : shape;
-}
-
-function bodyOf(text: string): unknown {
-  try {
-    return JSON.parse(text) as unknown;
-  } catch {
-    return text;
-  }
 }
 
 function keyFacts(seen: ObservedAnswer): Facts {
@@ -158,15 +150,11 @@ export interface KnownFinding extends AssumptionOutcome {
   readonly value: string;
 }
 
-export type TraitFinding =
-  | KnownFinding
-  | { readonly trait: AssumptionId; readonly verdict: 'unknown'; readonly says: string };
-
-export function findingsOf(traits: Traits): TraitFinding[] {
-  return ASSUMPTION_IDS.map(
-    (trait) =>
-      knownFinding(traits, trait) ?? { trait, verdict: 'unknown', says: assumptionOf(trait).unknown },
-  );
+export function findingsOf(traits: Traits) {
+  return ASSUMPTION_IDS.map((trait) => {
+    const open = { trait, verdict: 'unknown', says: assumptionOf(trait).unknown } as const;
+    return knownFinding(traits, trait) ?? open;
+  });
 }
 
 export function knownFindings(traits: Traits): KnownFinding[] {

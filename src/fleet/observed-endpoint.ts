@@ -21,7 +21,7 @@ import {
   type StartTimes,
   type WorkerLife,
 } from './workers/lives.ts';
-import { eachOnce, type FleetSample, type WorkersAnswer } from './workers/measure.ts';
+import type { FleetSample, WorkersAnswer } from './workers/measure.ts';
 import {
   hasServed,
   loadAfter,
@@ -105,7 +105,7 @@ export class ObservedEndpoint {
     if (this.#empties === 1 && livesOf(lives, this.label).some(isPresent))
       throw new EmptyList('the list of workers is empty, and was not before');
     const doubted = new Set<number>();
-    const workers = eachOnce(rows).map((worker): Worker => {
+    const workers = rows.map((worker): Worker => {
       const life = lives.get(worker.id);
       const last = life && presentStatus(life);
       const wasDoubted = this.#doubted.has(worker.id);

@@ -8,13 +8,6 @@ import type { StartTimes } from './workers/lives.ts';
 import type { FleetSample, Measure } from './workers/measure.ts';
 import type { FoundMeaning } from './workers/reports.ts';
 
-export interface Measured {
-  /** By each worker's own benchmark, units a second. */
-  readonly performances: readonly number[];
-  /** Of the last starts. */
-  readonly startSeconds: StartTimes;
-}
-
 export interface EndpointView {
   /** The label of its metrics: its name; `name#2` for the second of that name; `#ID` without a name. */
   readonly endpoint: string;
@@ -33,7 +26,12 @@ export interface EndpointView {
   /** Workers that start far longer than others, and those that fail again and again. */
   readonly stuckWorkers: number;
   readonly failingWorkers: number;
-  readonly measured: Measured;
+  readonly measured: {
+    /** By each worker's own benchmark, units a second. */
+    readonly performances: readonly number[];
+    /** Of the last starts. */
+    readonly startSeconds: StartTimes;
+  };
   readonly load: FoundMeaning;
   /** Empty before the first look. */
   readonly troubles: Troubles;
@@ -69,7 +67,6 @@ export interface HistoryRow {
 }
 
 export interface HistoryQuery {
-  /** Its label. */
   readonly endpoint: string;
   /** Unix ms, `toMs` excluded. The stretch of `fromMs` is answered whole. */
   readonly fromMs: number;
@@ -104,7 +101,6 @@ export type FleetNotice =
   | { readonly kind: 'endpoints unknown'; readonly names: readonly string[] }
   | ({ readonly kind: 'look failed'; readonly endpoint: string } & Failed)
   | { readonly kind: 'look succeeded again'; readonly endpoint: string; readonly failures: number }
-  /** Memory holds new samples meanwhile. */
   | { readonly kind: 'history not stored'; readonly error: unknown }
   | { readonly kind: 'history stored again' }
   /** An unreadable file was renamed to this path, and a new one begins. */

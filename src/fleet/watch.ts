@@ -5,7 +5,7 @@
 import type { Worker } from '../contract/operations/serverless/workers.ts';
 import type { CheckedGroup } from '../scaling/rules/check.ts';
 import type { EndpointSpend } from '../spend/hours.ts';
-import { SpendWatch, type SpendService } from '../spend/spend-watch.ts';
+import { SpendWatch, type ListedInstances, type SpendService } from '../spend/spend-watch.ts';
 import { backoffMs } from '../time/backoff.ts';
 import { within, type Clock } from '../time/clock.ts';
 import { Repeating } from '../time/repeating.ts';
@@ -54,10 +54,8 @@ export interface FleetService {
 export type PriceCeilings = ReadonlyMap<number, number>;
 
 /** Prices of instances as they were last read. */
-export interface PriceSource {
+export interface PriceSource extends ListedInstances {
   known(): Prices;
-  /** Unix ms; undefined: not yet. */
-  listedAtMs(): number | undefined;
   /** Reads them again if that is due; sooner if one is lacking. */
   refresh(isLacking: boolean): void;
 }
@@ -265,12 +263,20 @@ export class FleetWatch implements Fleet {
     const observation = new ObservedEndpoint(id, label, this.#starts.get(label));
     // Spreads the looks of all endpoints over the interval.
     const place = (this.#watched.size * GOLDEN + random() / 10) % 1;
-    const watch = watchEndpoint({
-      look: (signal) => this.#look(observation, signal),
-      intervalMs: () => this.#settings.fleetInterval,
+    const watch = new Repeating({
       firstInMs: place * Math.min(FIRST_LOOKS_MS, this.#settings.fleetInterval),
       clock,
-      random,
+      run: async (signal) => {
+        const begun = clock.now();
+        const failures = await this.#look(observation, signal);
+        const leastMs = failures === 0 ? 0 : backoffMs(failures, random());
+        const { fleetInterval: intervalMs } = this.#settings;
+        const ended = clock.now();
+        // Missed looks are not made up for.
+        const dueMs = begun + Math.max(1, Math.ceil((ended + leastMs - begun) / intervalMs)) * intervalMs;
+        // A clock that is set back delays no look.
+        return Math.min(dueMs - ended, leastMs + intervalMs);
+      },
     });
     this.#watched.set(label, { observation, watch });
     this.#spend.watches(id, label);
@@ -357,36 +363,4 @@ const idOf = ({ id }: { readonly id: number }): number => id;
 
 function knownOf(known: KnownEndpoints) {
   return known.map(({ id, name, label }) => ({ id, name, label }));
-}
-
-interface EndpointWatchOptions {
-  /** Returns how many looks in a row have failed. */
-  readonly look: (signal: AbortSignal) => Promise<number>;
-  readonly intervalMs: () => number;
-  readonly firstInMs: number;
-  readonly clock: Clock;
-  readonly random: () => number;
-}
-
-export function watchEndpoint({
-  look,
-  intervalMs,
-  firstInMs,
-  clock,
-  random,
-}: EndpointWatchOptions): Repeating {
-  return new Repeating({
-    firstInMs,
-    clock,
-    async run(signal) {
-      const begun = clock.now();
-      const failures = await look(signal);
-      const leastMs = failures === 0 ? 0 : backoffMs(failures, random());
-      const ended = clock.now();
-      // Missed looks are not made up for.
-      const dueMs = begun + Math.max(1, Math.ceil((ended + leastMs - begun) / intervalMs())) * intervalMs();
-      // A clock that is set back delays no look.
-      return Math.min(dueMs - ended, leastMs + intervalMs());
-    },
-  });
 }

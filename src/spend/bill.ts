@@ -55,12 +55,8 @@ function billedOf({ amount, items }: Charge): Billed {
 }
 
 export function sumOf(parts: readonly Billed[]): Billed {
-  const total = { ...NOTHING_BILLED };
-  for (const part of parts) for (const kind of KINDS_OF_BILLED) total[kind] += part[kind];
-  return total;
+  return fieldSums(NOTHING_BILLED, parts);
 }
-
-const KINDS_OF_BILLED = Object.keys(NOTHING_BILLED) as (keyof Billed)[];
 
 export interface DayTotal {
   readonly day: string;
@@ -146,11 +142,20 @@ export function daysUntil(now: Date, back: number): string[] {
   );
 }
 
-/** `2026-11-28` */
 export function dayOf(date: Date): string {
   return date.toISOString().slice(0, 10);
 }
 
 export function sum(numbers: readonly number[]): number {
   return numbers.reduce((total, one) => total + one, 0);
+}
+
+/** Of the fields that `nothing` has. */
+export function fieldSums<Name extends string>(
+  nothing: Readonly<Record<Name, number>>,
+  parts: readonly Readonly<Record<Name, number>>[],
+): Record<Name, number> {
+  const total: Record<Name, number> = { ...nothing };
+  for (const part of parts) for (const name of Object.keys(total) as Name[]) total[name] += part[name];
+  return total;
 }

@@ -1,14 +1,6 @@
 /** Cost of an endpoint by the hour, from its samples: sums and comparisons. */
 import { DAY_MS, HOUR_MS } from '../contract/times.ts';
-import { dayOf, daysUntil, forecast, sum, type Billed, type Forecast } from './bill.ts';
-
-/** Estimates by the prices of instances, in dollars. */
-export interface Uses {
-  readonly working: number;
-  readonly idle: number;
-  readonly starting: number;
-  readonly stopped: number;
-}
+import { dayOf, daysUntil, fieldSums, forecast, sum, type Billed, type Forecast } from './bill.ts';
 
 /** Counts of a stretch of time, in dollars. A sample counts until the next one, but no longer than a hole. */
 const NOTHING_COUNTED = {
@@ -17,6 +9,7 @@ const NOTHING_COUNTED = {
   toldMs: 0,
   told: 0,
   estimated: 0,
+  /** Estimates by the prices of instances. */
   working: 0,
   idle: 0,
   starting: 0,
@@ -78,12 +71,8 @@ export function endpointSpend(
 }
 
 export function sumOfHours(hours: readonly Counted[]): Counted {
-  const total = { ...NOTHING_COUNTED };
-  for (const hour of hours) for (const name of COUNTED) total[name] += hour[name];
-  return total;
+  return fieldSums(NOTHING_COUNTED, hours);
 }
-
-const COUNTED = Object.keys(NOTHING_COUNTED) as (keyof Counted)[];
 
 /** Undefined if nothing was seen. */
 export function spentIn({ seenMs, toldMs, told, estimated }: Counted): Figure | undefined {

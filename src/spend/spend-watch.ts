@@ -122,13 +122,16 @@ export class SpendWatch {
   }
 
   start({ labels, former }: Ledger = { labels: [], former: [] }): void {
-    const { clock } = this.#options;
+    const { clock, intervalMs } = this.#options;
     for (const [id, label] of labels) this.#labels.set(id, label);
     for (const [id, goneMs] of former) this.#former.set(id, goneMs);
     this.#repeated = [
       (signal: AbortSignal) => this.#askRates(signal),
       (signal: AbortSignal) => this.#askBill(signal),
-      (signal: AbortSignal) => this.#keepCounting(signal),
+      async (signal: AbortSignal) => {
+        await this.#count();
+        return signal.aborted ? 0 : Math.max(COUNT_EVERY_MS, intervalMs());
+      },
     ].map((run) => new Repeating({ run, firstInMs: 0, clock }));
   }
 
@@ -267,11 +270,6 @@ export class SpendWatch {
       this.#unanswered.set(permission, unanswered);
       return refusal ? AFTER_REFUSAL_MS : AFTER_FAILURE_MS;
     }
-  }
-
-  async #keepCounting(signal: AbortSignal): Promise<number> {
-    await this.#count();
-    return signal.aborted ? 0 : Math.max(COUNT_EVERY_MS, this.#options.intervalMs());
   }
 
   /** Callers share a count that is under way. */

@@ -7,14 +7,6 @@ import {
 } from '../contract/operations/instances/instance-list.ts';
 import type { ListedWindow } from '../contract/operations/machines.ts';
 
-interface AccountView {
-  readonly tfa_enabled: boolean;
-  /** `enabled`, `disabled` or `legacy`; null: the service does not tell. */
-  readonly tfa_status: string | null;
-  readonly backup_codes_remaining: number | null;
-  readonly locked_methods: number;
-}
-
 const TURN = { everyMs: 900_000, need: 'watch' } as const;
 
 /** Whether 2FA is on, backup codes, locked methods (§2.4, §4.4). `nowSeconds`: Unix time in seconds. */
@@ -22,20 +14,24 @@ export function createAccountWatch(
   client: Pick<ClientOf<'users.current' | 'tfa.status'>, 'users' | 'tfa'>,
   nowSeconds: () => number,
 ) {
-  let view: AccountView | undefined;
+  async function look(signal: AbortSignal) {
+    const [user, status] = await Promise.all([
+      client.users.current({}, { signal, turn: TURN }),
+      client.tfa.status({}, { signal, turn: TURN }),
+    ]);
+    const locked = status.methods.filter(({ locked_until: until }) => (until ?? 0) > nowSeconds());
+    return {
+      tfa_enabled: status.tfa_enabled ?? status.methods.length > 0,
+      /** `enabled`, `disabled` or `legacy`; null: the service does not tell. */
+      tfa_status: user.tfa_status ?? null,
+      backup_codes_remaining: status.backup_codes_remaining ?? null,
+      locked_methods: locked.length,
+    };
+  }
+  let view: Awaited<ReturnType<typeof look>> | undefined;
   return {
     async run(signal: AbortSignal): Promise<void> {
-      const [user, status] = await Promise.all([
-        client.users.current({}, { signal, turn: TURN }),
-        client.tfa.status({}, { signal, turn: TURN }),
-      ]);
-      view = {
-        tfa_enabled: status.tfa_enabled ?? status.methods.length > 0,
-        tfa_status: user.tfa_status ?? null,
-        backup_codes_remaining: status.backup_codes_remaining ?? null,
-        locked_methods: status.methods.filter(({ locked_until }) => (locked_until ?? 0) > nowSeconds())
-          .length,
-      };
+      view = await look(signal);
     },
     view: () => view,
   };
@@ -58,7 +54,9 @@ export function createInstancesWatch(
       const turn = { everyMs: 60_000, need: 'watch' } as const;
       const instances = await listInstances(client, { signal, turn, columns: COLUMNS });
       const statuses = instances.map((instance) => ({ id: instance.id, status: statusOf(instance) }));
-      counts = countStatuses(statuses.map(({ status }) => status));
+      const found = new Map([...INSTANCE_STATUSES, STOPPED].map((status): [string, number] => [status, 0]));
+      for (const { status } of statuses) found.set(status, (found.get(status) ?? 0) + 1);
+      counts = found;
       const failed = statuses.filter(({ status }) => isFinal(status));
       for (const instance of failed) if (!unhealthy.has(instance.id)) onUnhealthy(instance);
       unhealthy = new Set(failed.map(({ id }) => id));
@@ -90,27 +88,13 @@ function isFinal(status: string): boolean {
   return (FINAL_INSTANCE_STATUSES as readonly string[]).includes(status);
 }
 
-function countStatuses(statuses: readonly string[]): Map<string, number> {
-  const counts = new Map<string, number>([...INSTANCE_STATUSES, STOPPED].map((status) => [status, 0]));
-  for (const status of statuses) counts.set(status, (counts.get(status) ?? 0) + 1);
-  return counts;
-}
-
-interface MaintenanceView {
-  readonly machine_id: number;
-  readonly category: string;
-  readonly starts_at: number;
-  /** Unix seconds; null: the service does not say how long it takes. */
-  readonly ends_at: number | null;
-}
-
 /** Maintenance windows of the machines that the user named (§4.1). `nowSeconds`: Unix time in seconds. */
 export function createMaintenanceWatch(
   client: Pick<ClientOf<'machines.maintenances'>, 'machines'>,
   machineIds: readonly number[],
   nowSeconds: () => number,
 ) {
-  let windows: readonly MaintenanceView[] = [];
+  let windows: readonly ReturnType<typeof viewOf>[] = [];
   return {
     async run(signal: AbortSignal): Promise<void> {
       const answer = await client.machines.maintenances(
@@ -124,12 +108,12 @@ export function createMaintenanceWatch(
   };
 }
 
-function viewOf(window: ListedWindow): MaintenanceView {
-  const hours = window.duration_hours;
+function viewOf({ machine_id, maintenance_category, start_time, duration_hours: hours }: ListedWindow) {
   return {
-    machine_id: window.machine_id,
-    category: window.maintenance_category ?? 'other',
-    starts_at: window.start_time,
-    ends_at: hours === undefined ? null : window.start_time + hours * 3600,
+    machine_id,
+    category: maintenance_category ?? 'other',
+    starts_at: start_time,
+    /** Unix seconds; null: the service does not say how long it takes. */
+    ends_at: hours === undefined ? null : start_time + hours * 3600,
   };
 }

@@ -8,7 +8,6 @@ export interface JobOptions {
   readonly schedule: string;
   readonly run: (signal: AbortSignal) => Promise<void>;
   readonly onFailure: (error: unknown) => void;
-  readonly timeoutMs?: number;
   readonly now: () => number;
   /** Whether this replica may run it now. Default: always. */
   readonly mayRun?: (() => boolean) | undefined;
@@ -27,7 +26,7 @@ export interface JobView {
 
 export type Job = ReturnType<typeof startJob>;
 
-const DEFAULT_TIMEOUT_MS = 600_000;
+const TIMEOUT_MS = 600_000;
 const LOOK_EVERY_MS = 1_000;
 /** A slot that is seen later was missed; a longer gap is not looked through. */
 const LATE_SECONDS = 2;
@@ -36,15 +35,15 @@ const MOST_LOOKED_THROUGH = 3_600;
 export function startJob(options: JobOptions) {
   const stopping = new AbortController();
   let running: Promise<void> | undefined;
-  const { name, schedule, timeoutMs = DEFAULT_TIMEOUT_MS } = options;
+  const { name, schedule } = options;
   const none = { lastSuccessAt: undefined, lastError: undefined };
   let view: JobView = { name, schedule, runs: 0, failures: 0, missed: 0, ...none };
 
   async function once(): Promise<void> {
     view = { ...view, runs: view.runs + 1 };
     const timeout = new AbortController();
-    const late = new Error(`job ${name} took longer than ${timeoutMs} ms`);
-    const timer = setTimeout(() => timeout.abort(late), timeoutMs);
+    const late = new Error(`job ${name} took longer than ${TIMEOUT_MS} ms`);
+    const timer = setTimeout(() => timeout.abort(late), TIMEOUT_MS);
     try {
       await options.run(AbortSignal.any([stopping.signal, timeout.signal]));
       view = { ...view, lastSuccessAt: options.now(), lastError: undefined };

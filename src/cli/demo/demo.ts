@@ -84,9 +84,13 @@ export async function runDemo(lengthMs: number | undefined, console: Console, si
 
   const ending = lengthMs === undefined ? signal : AbortSignal.any([signal, AbortSignal.timeout(lengthMs)]);
   const faults = createFaultPlan(emulator, screen);
-  const redeployments = createRedeployments(emulator, NAME, screen);
+  /** Each as it was at its end. */
+  const replaced: DeploymentView[] = [];
   const watcher = createWatcher(screen, { byId: [BY_ID], name: NAME });
-  const plans = [faults.run(ending), redeployments.run(ending)];
+  const redeployments = takeTurns(REDEPLOYMENT_PAUSES_MS, ending, () => {
+    replaced.push(...redeploy(emulator, screen));
+  });
+  const plans = [faults.run(ending), redeployments];
   while (!ending.aborted) {
     const status = await daemon.status();
     if (status) watcher.look(status);
@@ -98,7 +102,7 @@ export async function runDemo(lengthMs: number | undefined, console: Console, si
   for (const id of GROUPS) emulator.workergroups.setRate(id, 0);
   if (signal.reason !== READER_LEFT) await delivered(daemon, emulator);
   // First what the service accepted: in the other order a heartbeat could be accepted and not sent.
-  const deployments = [...redeployments.replaced(), ...emulator.deployments.list()];
+  const deployments = [...replaced, ...emulator.deployments.list()];
   const status = await daemon.status();
   await daemon.stop();
   if (!status) {
@@ -111,7 +115,7 @@ export async function runDemo(lengthMs: number | undefined, console: Console, si
     status,
     heartbeats: watcher.heartbeats(),
     deployments,
-    redeployed: redeployments.replaced().length,
+    redeployed: replaced.length,
     writtenLines: writtenLines(emulator),
     faults: faults.report(),
   });
@@ -200,23 +204,13 @@ export function createFaultPlan(emulator: Emulator, screen: Screen) {
   };
 }
 
-function createRedeployments(emulator: Emulator, name: string, screen: Screen) {
-  const replaced: DeploymentView[] = [];
-
-  function redeploy(): void {
-    const { deployments } = emulator;
-    const before = deployments.list().find((deployment) => deployment.name === name);
-    if (!before) return;
-    const id = deployments.redeploy(before.id);
-    replaced.push(before);
-    screen.event('redeployed', `${name} was deployment ${before.id}, is now ${id}`, 'warn');
-  }
-
-  return {
-    run: (signal: AbortSignal) => takeTurns(REDEPLOYMENT_PAUSES_MS, signal, redeploy),
-    /** Each as it was at its end. */
-    replaced: (): readonly DeploymentView[] => replaced,
-  };
+/** Returns the deployment that was replaced. */
+function redeploy({ deployments }: Emulator, screen: Screen): DeploymentView[] {
+  const before = deployments.list().find(({ name }) => name === NAME);
+  if (!before) return [];
+  const id = deployments.redeploy(before.id);
+  screen.event('redeployed', `${NAME} was deployment ${before.id}, is now ${id}`, 'warn');
+  return [before];
 }
 
 /** Beside this file's folder as source; one flat folder in the bundle. */

@@ -12,7 +12,7 @@ import { createClient, type CallOptions, type Client } from '../../client/client
 import { CallError, RequestError } from '../../client/errors.ts';
 import { fitOnstart } from '../../client/flows/launch.ts';
 import { proveSecondFactor, type CodePrompt } from '../../client/flows/tfa.ts';
-import { hasOwnKey } from '../../config/command-settings.ts';
+import { hasOwnKey, type LoadedConnection } from '../../config/command-settings.ts';
 import { EXIT } from '../../config/exit-codes.ts';
 import type { Operation } from '../../contract/define.ts';
 import { isRecord } from '../../contract/is-record.ts';
@@ -20,7 +20,7 @@ import { LIMITS } from '../../contract/limits.ts';
 import { OPERATION_IDS, operationOf, type OperationId } from '../../contract/operations.ts';
 import type { TfaMethodName } from '../../contract/operations/tfa/tfa.ts';
 import { countCharacters } from '../../contract/schemas.ts';
-import { encodeRequest, requestHeaders, type WireRequest } from '../../wire/request.ts';
+import { encodeRequest, requestHeaders } from '../../wire/request.ts';
 
 export interface PerformOptions extends ProfileFlag {
   readonly json?: boolean;
@@ -151,11 +151,21 @@ function showUnsent(id: OperationId, input: Input, options: PerformOptions, cons
     return EXIT.usage;
   }
   const { addresses, hasKey } = commandConnection(console, options, false);
-  const target = { ...addresses, isKeyless: !hasKey && takesSecretAlone(id, input) };
-  const preview = previewRequest(operation, request, target);
-  printLine(console, options.json ? JSON.stringify(preview) : httpText(preview));
+  const isKeyless = !hasKey && takesSecretAlone(id, input);
+  const { method } = request;
+  const url = baseOf(operation, addresses) + request.target;
+  const headers = requestHeaders(request, isKeyless ? undefined : HIDDEN);
+  const body = request.body ? hideSecrets(operation, request.body) : undefined;
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
+  const text = [`${method} ${url}`, ...lines, ...(body === undefined ? [] : ['', body])].join('\n');
+  printLine(console, options.json ? JSON.stringify({ method, url, headers, body }) : text);
   return EXIT.ok;
 }
+
+const HIDDEN = '<redacted>';
+
+/** Stands for the API key in a request for show, so that the real one is not used at all. */
+const KEY_MARK = 'the API key';
 
 /** Undefined: the contract refused it, and its problems have been printed. */
 function requestOf(id: OperationId, input: Input, { fields = false }: PerformOptions, console: Console) {
@@ -220,34 +230,6 @@ async function askCode(
   }
 }
 
-interface Target {
-  readonly baseUrl?: string;
-  readonly serverlessUrl?: string;
-  /** The secret of a login stands for the key. */
-  readonly isKeyless: boolean;
-}
-
-/** `request` was encoded with the key `KEY_MARK`. */
-function previewRequest(operation: Operation, request: WireRequest, target: Target) {
-  const body = request.body && hideSecrets(operation, request.body);
-  return {
-    method: request.method,
-    url: baseOf(operation, target) + request.target,
-    headers: requestHeaders(request, target.isKeyless ? undefined : HIDDEN),
-    body: body || undefined,
-  };
-}
-
-const HIDDEN = '<redacted>';
-
-/** Stands for the API key in a request for show, so that the real one is not used at all. */
-const KEY_MARK = 'the API key';
-
-function httpText({ method, url, headers, body }: ReturnType<typeof previewRequest>): string {
-  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
-  return [`${method} ${url}`, ...lines, ...(body === undefined ? [] : ['', body])].join('\n');
-}
-
 function hideSecrets(operation: Operation, body: string): string {
   const fields = JSON.parse(body) as Record<string, unknown>;
   for (const { field, secret } of flagsOf(operation))
@@ -258,7 +240,7 @@ function hideSecrets(operation: Operation, body: string): string {
 }
 
 /** An unknown address is shown as the variable that it would come from. */
-function baseOf({ base }: Operation, { baseUrl, serverlessUrl }: Target): string {
+function baseOf({ base }: Operation, { baseUrl, serverlessUrl }: LoadedConnection['addresses']): string {
   if (base === 'main') return baseUrl ?? '$BASE_URL';
   return serverlessUrl ?? baseUrl ?? '$SERVERLESS_URL';
 }

@@ -271,8 +271,6 @@ function madeUp(flags: PlanFlags, seed: number): LoadSource {
   if (rate === undefined)
     throw new InputError('how much load? Say --rate UNITS, the mean work that arrives a second');
   const described = {
-    shape,
-    unitsPerSecond: rate,
     unitsPerRequest: requestWork,
     seconds: duration,
     sizes,

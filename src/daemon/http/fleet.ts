@@ -3,7 +3,7 @@ import { setImmediate as othersTurn } from 'node:timers/promises';
 import * as z from 'zod';
 import { WORKER_STATUSES } from '../../contract/operations/serverless/workers.ts';
 import type { Aggregate, Fleet, HistoryRow } from '../../fleet/view.ts';
-import { MEASURES, type Measure } from '../../fleet/workers/measure.ts';
+import { MEASURE_NAMES, MEASURES, type Measure } from '../../fleet/workers/measure.ts';
 import { count, publishedSchema, time, type DeepReadonly } from '../status/fact.ts';
 import { badQuery, elsewhere, endpointField, FORMAT, inFormat, queryReader } from './query.ts';
 import { csvOf, schemaRoute, type Reply, type RouteRequest, type Routes } from './reply.ts';
@@ -13,8 +13,6 @@ const stretch = z.object({
   peak: z.number().describe('The largest'),
   samples: count.describe('In which it was known; mean times this is the exact sum'),
 });
-
-const MEASURE_NAMES = Object.keys(MEASURES) as Measure[];
 
 const measures = Object.fromEntries(
   MEASURE_NAMES.map((name) => [name, stretch.nullable().describe(MEASURES[name])]),

@@ -4,7 +4,7 @@ import type { Traits } from '../../doctor/learn.ts';
 import { ApiError } from '../../client/errors.ts';
 import { listCharges } from '../../client/flows/lists.ts';
 import { DAY_SECONDS } from '../../contract/times.ts';
-import { isRecord } from '../../contract/is-record.ts';
+import { isRecord, parseJsonOr } from '../../contract/is-record.ts';
 import type { WorkerGroup } from '../../contract/operations/serverless/worker-group-list.ts';
 import type { FleetService, FleetWatch, PriceCeilings, PriceSource } from '../../fleet/watch.ts';
 import type { Fleet, FleetView } from '../../fleet/view.ts';
@@ -187,8 +187,8 @@ export function priceCeilings(groups: readonly WorkerGroup[]): PriceCeilings {
 }
 
 /** A search is an object, JSON, or text such as `dph_total<=0.5`. */
-function ceilingIn(query: unknown): number {
-  if (typeof query === 'string' && query.startsWith('{')) return ceilingIn(parsed(query));
+function ceilingIn(search: unknown): number {
+  const query = typeof search === 'string' ? parseJsonOr(search) : search;
   if (typeof query === 'string') return Number(PRICE_IN_TEXT.exec(query)?.[1] ?? Infinity);
   if (!isRecord(query)) return Infinity;
   const bounds = PRICE_NAMES.flatMap((name) => {
@@ -196,12 +196,4 @@ function ceilingIn(query: unknown): number {
     return isRecord(filter) ? [filter['lte'], filter['lt'], filter['eq']].map(Number) : [];
   });
   return Math.min(Infinity, ...bounds.filter((bound) => bound > 0));
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

@@ -53,17 +53,16 @@ export function startWatches(
   }
 
   let pricedAtMs = -Infinity;
-  function refreshPrices(isLacking: boolean): void {
-    const listedAtMs = Math.max(pricedAtMs, jobs.instances.view().lastSuccessAt ?? -Infinity);
-    const leastMs = isLacking ? PRICES_AT_MOST_EVERY_MS : PRICES_EVERY_MS;
-    if (Date.now() - listedAtMs < leastMs) return;
-    pricedAtMs = Date.now();
-    void jobs.instances.runNow();
-  }
   const prices: PriceSource = {
     known: () => instances.prices(),
     listedAtMs: () => jobs.instances.view().lastSuccessAt,
-    refresh: refreshPrices,
+    refresh(isLacking) {
+      const listedAtMs = Math.max(pricedAtMs, jobs.instances.view().lastSuccessAt ?? -Infinity);
+      const leastMs = isLacking ? PRICES_AT_MOST_EVERY_MS : PRICES_EVERY_MS;
+      if (Date.now() - listedAtMs < leastMs) return;
+      pricedAtMs = Date.now();
+      void jobs.instances.runNow();
+    },
   };
 
   return {

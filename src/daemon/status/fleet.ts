@@ -3,7 +3,6 @@ import * as z from 'zod';
 import type { Settings } from '../../config/options.ts';
 import { WORKER_STATUSES } from '../../contract/operations/serverless/workers.ts';
 import type { EndpointView, FleetView } from '../../fleet/view.ts';
-import type { Troubles } from '../../fleet/troubles/troubles.ts';
 import { MEASURES, NOTHING_MEASURED, type Measure } from '../../fleet/workers/measure.ts';
 import type { Figure } from '../../spend/hours.ts';
 import type { SpendView } from '../../spend/spend-watch.ts';
@@ -277,16 +276,12 @@ function endpointStatus(view: EndpointView, spend: SpendView) {
     findings: [...view.findings],
     stuck_workers: view.stuckWorkers,
     failing_workers: view.failingWorkers,
-    troubles: troublesOf(view.troubles),
+    troubles: Object.fromEntries(
+      Object.entries(view.troubles).map(([name, has]) => {
+        return [name, has && { severity: has.severity, since: has.sinceMs / 1000, says: has.says }];
+      }),
+    ),
   };
-}
-
-function troublesOf(troubles: Troubles): z.infer<typeof endpoint>['troubles'] {
-  const entries = Object.entries(troubles).map(([name, has]) => {
-    const { severity, sinceMs, says } = has ?? {};
-    return [name, sinceMs === undefined ? null : { severity, since: sinceMs / 1000, says }];
-  });
-  return Object.fromEntries(entries) as z.infer<typeof endpoint>['troubles'];
 }
 
 export function shownUnanswered(unanswered: SpendView['unanswered']) {

@@ -188,6 +188,5 @@ export type DeploymentStatus = Status['deployments'][number];
 export type WorkerGroupStatus = Status['worker_groups'][number];
 export type EndpointLogStatus = Status['endpoint_logs'][number];
 export type SinkStatus = Status['sinks'][number];
-export type FleetStatus = Status['fleet'];
-export type EndpointStatus = FleetStatus['endpoints'][number];
+export type EndpointStatus = Status['fleet']['endpoints'][number];
 export type JobStatus = Status['jobs'][number];

@@ -1,5 +1,5 @@
 import type { BuildInfo } from '../../build-info.ts';
-import type { QueueView, RequestQueue } from '../../client/request-queue.ts';
+import type { RequestQueue } from '../../client/request-queue.ts';
 import { describeProblem, isError, type ConfigProblem } from '../../config/problem.ts';
 import { withoutCredentials } from '../../config/addresses.ts';
 import type { Report } from '../../heartbeat/process/link.ts';
@@ -31,6 +31,7 @@ export function statusSnapshot(sources: StatusSources): Status {
   const { settings, problems } = current;
   const report = heartbeats.report();
   const work = sources.work.status();
+  const limit = sources.requests.view();
   // Lines of workers are for those with a token, or for all if PUBLIC_STATUS says so.
   const shown = settings.publicStatus || settings.metricsToken !== undefined;
   return {
@@ -42,7 +43,13 @@ export function statusSnapshot(sources: StatusSources): Status {
     started_at: startedAt,
     ...work,
     heart: heartStatus(restarts, report),
-    rate_limit: rateLimitStatus(sources.requests.view()),
+    rate_limit: {
+      allowed_requests_per_second: limit.allowedPerSecond ?? null,
+      wanted_requests_per_second: limit.wantedPerSecond,
+      stretch_ratio: limit.stretchRatio,
+      waiting_requests: limit.waiting,
+      paused_seconds: limit.closedMs / 1000,
+    },
     app: appStatus(settings.appHealth, report?.app),
     config_problems: configProblems(problems),
     service: {
@@ -83,16 +90,6 @@ function heartStatus(restarts: number, report: Report | undefined): Status['hear
     avoided_addresses: avoided.map(({ origin, address, reason, since }) => {
       return { origin, address, reason, since: since / 1000 };
     }),
-  };
-}
-
-function rateLimitStatus(view: QueueView): Status['rate_limit'] {
-  return {
-    allowed_requests_per_second: view.allowedPerSecond ?? null,
-    wanted_requests_per_second: view.wantedPerSecond,
-    stretch_ratio: view.stretchRatio,
-    waiting_requests: view.waiting,
-    paused_seconds: view.closedMs / 1000,
   };
 }
 

@@ -38,6 +38,7 @@ interface HistoryOptions {
 
 export class History {
   readonly #options: HistoryOptions;
+  readonly kind: 'disk' | 'memory';
   /** Undefined: in memory. */
   readonly #path: string | undefined;
   readonly #lastMs = new Map<string, number>();
@@ -51,10 +52,7 @@ export class History {
     this.#options = options;
     if (options.directory === undefined) this.#table = new SampleTable();
     else this.#path = join(options.directory, FILE);
-  }
-
-  get kind(): 'disk' | 'memory' {
-    return this.#path === undefined ? 'memory' : 'disk';
+    this.kind = this.#path === undefined ? 'memory' : 'disk';
   }
 
   /** Why the disk fails; undefined if it works, or if there is none. */

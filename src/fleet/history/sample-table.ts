@@ -4,7 +4,6 @@
  */
 import * as sqlite from 'node:sqlite';
 import { DAY_MS, HOUR_MS } from '../../contract/times.ts';
-import { isRecord } from '../../contract/is-record.ts';
 import { WORKER_STATUSES } from '../../contract/operations/serverless/workers.ts';
 import type { Counted, Hour } from '../../spend/hours.ts';
 import type { Ledger } from '../../spend/spend-watch.ts';
@@ -12,7 +11,7 @@ import { DatabaseFile, IN_MEMORY, type DatabaseFormat } from '../../storage/data
 import type { KnownEndpoint } from '../discovery/endpoints.ts';
 import type { Aggregate, HistoryRow } from '../view.ts';
 import type { StartTimes, WorkerLife } from '../workers/lives.ts';
-import { MEASURES, STEPS, type FleetSample, type Measure } from '../workers/measure.ts';
+import { MEASURE_NAMES, STEPS, type FleetSample, type Measure } from '../workers/measure.ts';
 import { type Phase, phaseOf, UNKNOWN } from '../workers/reports.ts';
 
 type StoredEndpoint = Pick<KnownEndpoint, 'id' | 'name' | 'label'>;
@@ -45,7 +44,6 @@ const KEPT_IN_MEMORY_MS = DAY_MS;
 const MOST_ROWS_IN_MEMORY = 200_000;
 const PURGE_EVERY_MS = 3_600_000;
 
-const MEASURE_NAMES = Object.keys(MEASURES) as Measure[];
 /** Other statuses count as unknown here. */
 const STATUSES: readonly string[] = [UNKNOWN, ...WORKER_STATUSES];
 /** Measures in whole steps (STEPS), so that sums are exact. NULL: not known, or no workers. */
@@ -66,8 +64,8 @@ const FORMAT: DatabaseFormat = {
   isChecked: false,
 };
 
-const OF_RANGE =
-  'FROM samples WHERE endpoint = (SELECT id FROM endpoint WHERE label = ?) AND at >= ? AND at < ?';
+const ENDPOINT_ID = '(SELECT id FROM endpoint WHERE label = ?)';
+const OF_RANGE = `FROM samples WHERE endpoint = ${ENDPOINT_ID} AND at >= ? AND at < ?`;
 
 export class SampleTable {
   readonly #file: DatabaseFile;
@@ -101,24 +99,16 @@ export class SampleTable {
     return new Map(rows.flatMap(({ label, at }) => (at === null ? [] : [[String(label), Number(at)]])));
   }
 
-  /** Unreadable entries are left out: the next look sees the worker as new. */
   kept(): Kept {
-    const of = (kind: string) =>
+    const of = <Value>(kind: string): [name: string, value: Value][] =>
       this.#sql.state
         .all(kind, kind)
-        .map(({ name, body }) => [String(name), JSON.parse(String(body))] as const);
-    const known = of('known').map(([, endpoints]) => endpoints as readonly StoredEndpoint[])[0];
+        .map(({ name, body }) => [String(name), JSON.parse(String(body)) as Value]);
     return {
-      lives: of('worker:').flatMap(([, life]) =>
-        Array.isArray(life?.changes) && life.changes.length > 0 ? [life as WorkerLife] : [],
-      ),
-      starts: new Map(of('starts:').filter(([, times]) => isRecord(times)) as [string, StartTimes][]),
-      known: Array.isArray(known)
-        ? known.map(({ id, name, label }) => ({ id, name: name ?? undefined, label }))
-        : undefined,
-      ledger: of('ledger').flatMap(([, ledger]) =>
-        Array.isArray(ledger?.labels) && Array.isArray(ledger.former) ? [ledger as Ledger] : [],
-      )[0],
+      lives: of<WorkerLife>('worker:').map(([, life]) => life),
+      starts: new Map(of<StartTimes>('starts:')),
+      known: of<readonly StoredEndpoint[]>('known')[0]?.[1],
+      ledger: of<Ledger>('ledger')[0]?.[1],
     };
   }
 
@@ -129,7 +119,11 @@ export class SampleTable {
     const values = sample && valuesOf(sample[1]);
     if (values) this.#addColumns(Object.keys(values));
     this.#file.transaction(() => {
-      if (sample) this.#addRow(sample[0], sample[1].atMs, values ?? {});
+      if (sample && values) {
+        const [label, { atMs }] = sample;
+        this.#sql.addEndpoint.run(label);
+        this.#sql.addRow.run(label, atMs, ...this.#columns.map((name) => values[name] ?? null));
+      }
       if (gone === 'all') this.#sql.clearWorkers.run();
       else for (const id of gone) this.#sql.removeState.run(`worker:${id}`);
       for (const life of lives) put(`worker:${life.id}`, life);
@@ -174,15 +168,6 @@ export class SampleTable {
     for (const name of missing) db.exec(`ALTER TABLE samples ADD COLUMN ${name} INTEGER`);
     this.#columns = columnsOf(db);
     this.#sql = statements(db, this.#columns);
-  }
-
-  #addRow(label: string, at: number, values: Readonly<Record<string, sqlite.SQLOutputValue>>): void {
-    this.#sql.addRow.run(this.#idOf(label), at, ...this.#columns.map((name) => values[name] ?? null));
-  }
-
-  #idOf(label: string): number {
-    this.#sql.addEndpoint.run(label);
-    return Number(this.#sql.endpoint.get(label)?.['id']);
   }
 
   /** Includes endpoints that are not watched any more; an endpoint without samples goes. */
@@ -235,13 +220,12 @@ function statements(db: sqlite.DatabaseSync, columns: readonly string[]) {
   const missing = COLUMNS.filter((name) => !columns.includes(name));
   return {
     endpoints: db.prepare('SELECT id FROM endpoint'),
-    endpoint: db.prepare('SELECT id FROM endpoint WHERE label = ?'),
     addEndpoint: db.prepare('INSERT OR IGNORE INTO endpoint (label) VALUES (?)'),
     lastSamples: db.prepare(
       'SELECT label, (SELECT max(at) FROM samples WHERE endpoint = id) AS at FROM endpoint',
     ),
     addRow: db.prepare(
-      `INSERT OR IGNORE INTO samples (${['endpoint, at', ...columns].join(', ')}) VALUES (?, ?${', ?'.repeat(columns.length)})`,
+      `INSERT OR IGNORE INTO samples (${['endpoint, at', ...columns].join(', ')}) VALUES (${ENDPOINT_ID}, ?${', ?'.repeat(columns.length)})`,
     ),
     first: db.prepare(`SELECT at ${OF_RANGE} ORDER BY at LIMIT 1`),
     last: db.prepare(`SELECT at ${OF_RANGE} ORDER BY at DESC LIMIT 1`),

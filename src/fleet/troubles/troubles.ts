@@ -3,6 +3,7 @@
  * trouble, and be away for a while to end it.
  */
 import type { Worker } from '../../contract/operations/serverless/workers.ts';
+import { HOUR_MS, MINUTE_MS } from '../../contract/times.ts';
 import { isPresent, presentStatus, quantile, type WorkerLife } from '../workers/lives.ts';
 import { phaseOf, statusOf } from '../workers/reports.ts';
 import { type EndpointLook, TroubleMemory } from './memory.ts';
@@ -18,16 +19,14 @@ type Judgement = Evidence | null | undefined;
 
 interface Detector {
   readonly severity: 'critical' | 'warning';
-  /** Lasts before it begins, and before it ends, ms. */
-  readonly forMs: number;
-  readonly endsAfterMs: number;
+  /** Lasts before it begins, ms; default: none. */
+  readonly forMs?: number;
+  /** Is away before it ends, ms; default: a minute. */
+  readonly endsAfterMs?: number;
   readonly judge: (look: EndpointLook, memory: TroubleMemory) => Judgement;
 }
 
-const MINUTE = 60_000;
-const HOUR = 60 * MINUTE;
-
-const RECRUITS_WITHIN_MS = 3 * MINUTE;
+const RECRUITS_WITHIN_MS = 3 * MINUTE_MS;
 /** Fewer replaced workers than this are not reported. */
 const MANY = 3;
 /** The service gives up loading after 791 to 795 s, and starting after 300 s. */
@@ -43,32 +42,28 @@ const LEAST_PEERS = 2;
 const FAR = 2;
 /** An instance's price includes its own disk; a search assumes a usual one. */
 const PRICE_TOLERANCE = 1.1;
-const SOON_MS = 24 * HOUR;
+const SOON_MS = 24 * HOUR_MS;
 
 const DETECTORS = {
-  not_recruiting: detector('critical', { forMs: RECRUITS_WITHIN_MS }, notRecruiting),
-  churn: detector('warning', {}, (look, memory) =>
-    keepsAllCold(look) ? null : churning(memory, look.atMs - HOUR),
-  ),
-  flapping: detector('warning', { endsAfterMs: 5 * MINUTE }, (look, memory) =>
-    keepsAllCold(look)
-      ? churning(memory, look.atMs - 10 * MINUTE, ': cold_workers is not below max_workers')
-      : null,
-  ),
-  slow_start: detector('warning', { endsAfterMs: 15 * MINUTE }, slowStart),
-  stuck_requests: detector('warning', {}, stuckRequests),
-  slow_machine: detector('warning', { forMs: MINUTE }, slowMachine),
-  price_above_filter: detector('warning', { forMs: MINUTE }, priceAboveFilter),
-  deletes_soon: detector('warning', {}, deletesSoon),
-} as const;
-
-function detector(
-  severity: Detector['severity'],
-  { forMs = 0, endsAfterMs = MINUTE }: Partial<Detector>,
-  judge: Detector['judge'],
-): Detector {
-  return { severity, forMs, endsAfterMs, judge };
-}
+  not_recruiting: { severity: 'critical', forMs: RECRUITS_WITHIN_MS, judge: notRecruiting },
+  churn: {
+    severity: 'warning',
+    judge: (look, memory) => (keepsAllCold(look) ? null : churning(memory, look.atMs - HOUR_MS)),
+  },
+  flapping: {
+    severity: 'warning',
+    endsAfterMs: 5 * MINUTE_MS,
+    judge: (look, memory) =>
+      keepsAllCold(look)
+        ? churning(memory, look.atMs - 10 * MINUTE_MS, ': cold_workers is not below max_workers')
+        : null,
+  },
+  slow_start: { severity: 'warning', endsAfterMs: 15 * MINUTE_MS, judge: slowStart },
+  stuck_requests: { severity: 'warning', judge: stuckRequests },
+  slow_machine: { severity: 'warning', forMs: MINUTE_MS, judge: slowMachine },
+  price_above_filter: { severity: 'warning', forMs: MINUTE_MS, judge: priceAboveFilter },
+  deletes_soon: { severity: 'warning', judge: deletesSoon },
+} as const satisfies Readonly<Record<string, Detector>>;
 
 export type TroubleName = keyof typeof DETECTORS;
 const TROUBLE_NAMES = Object.keys(DETECTORS) as TroubleName[];
@@ -109,11 +104,11 @@ export class EndpointTroubles {
     const churned = this.#memory.take(look);
     const notices: TroubleNotice[] = [];
     const now = TROUBLE_NAMES.flatMap((name): [TroubleName, Trouble | null][] => {
-      const evidence = DETECTORS[name].judge(look, this.#memory);
+      const { judge, severity }: Detector = DETECTORS[name];
+      const evidence = judge(look, this.#memory);
       if (evidence === undefined) return [];
       notices.push(...this.#follow(name, evidence, look));
       const { isTold, sinceMs, evidence: { says } = { says: '' } } = this.#sightings.get(name) ?? {};
-      const { severity } = DETECTORS[name];
       return [[name, isTold && sinceMs !== undefined ? { severity, sinceMs, says } : null]];
     });
     this.#lastMs = look.atMs;
@@ -123,7 +118,7 @@ export class EndpointTroubles {
 
   #follow(name: TroubleName, evidence: Evidence | null, look: EndpointLook): TroubleNotice[] {
     const { atMs, endpoint, gapMs } = look;
-    const { forMs, endsAfterMs, severity } = DETECTORS[name];
+    const { forMs = 0, endsAfterMs = MINUTE_MS, severity }: Detector = DETECTORS[name];
     const known = this.#sightings.get(name);
     // An untold finding must be seen in consecutive looks.
     const last =
@@ -295,7 +290,7 @@ function deletesSoon({ row, atMs: nowMs }: EndpointLook, { deadline }: TroubleMe
 }
 
 function minutes(ms: number): string {
-  return ms < 2 * HOUR ? `${Math.round(ms / MINUTE)} min` : `${Math.round(ms / HOUR)} h`;
+  return ms < 2 * HOUR_MS ? `${Math.round(ms / MINUTE_MS)} min` : `${Math.round(ms / HOUR_MS)} h`;
 }
 
 function rounded(value: number): string {

@@ -209,8 +209,9 @@ export function stuckAfterMs(from: Origin, seconds: readonly number[]): number {
   return Math.max(FLOOR_MS[from], FAR * 1000 * quantile(seconds, 0.95));
 }
 
-export function isStuck({ start, ...life }: WorkerLife, times: StartTimes, nowMs: number): boolean {
-  if (start === undefined || !isPresent({ start, ...life })) return false;
+export function isStuck(life: WorkerLife, times: StartTimes, nowMs: number): boolean {
+  const { start } = life;
+  if (start === undefined || !isPresent(life)) return false;
   return nowMs - start.sinceMs > stuckAfterMs(start.from, times[start.from]);
 }
 

@@ -1,6 +1,6 @@
 /** Makes a sample of the workers that an answer lists. */
 import type { Worker } from '../../contract/operations/serverless/workers.ts';
-import { billingOf, type FoundMeaning, type Phase, phaseOf, statusOf, UNKNOWN } from './reports.ts';
+import { amount, billingOf, type FoundMeaning, type Phase, phaseOf, statusOf, UNKNOWN } from './reports.ts';
 
 /** In the order of storage and display, with the field names of `/api/fleet`. */
 export const MEASURES = {
@@ -19,10 +19,11 @@ export const MEASURES = {
   spend_stopped_per_hour: 'Of the estimate: stopped workers, and those that stop',
 } as const;
 export type Measure = keyof typeof MEASURES;
+export const MEASURE_NAMES = Object.keys(MEASURES) as Measure[];
 
-export const NOTHING_MEASURED = Object.fromEntries(
-  Object.keys(MEASURES).map((name) => [name, null]),
-) as Readonly<Record<Measure, null>>;
+export const NOTHING_MEASURED = Object.fromEntries(MEASURE_NAMES.map((name) => [name, null])) as Readonly<
+  Record<Measure, null>
+>;
 
 export interface FleetSample {
   readonly atMs: number;
@@ -54,7 +55,7 @@ export interface WorkersAnswer {
  * order.
  */
 export const STEPS = Object.fromEntries(
-  Object.keys(MEASURES).map((name) => [name, name.startsWith('spend_') ? 1_000_000 : 1_000]),
+  MEASURE_NAMES.map((name) => [name, name.startsWith('spend_') ? 1_000_000 : 1_000]),
 ) as Readonly<Record<Measure, number>>;
 
 export interface CostContext {
@@ -70,17 +71,19 @@ export interface CostContext {
  */
 export function measure(
   { workers, unreadable }: WorkersAnswer,
-  costs: CostContext,
+  { prices, told, statusBeforeReboot }: CostContext,
   atMs: number,
   meaning: FoundMeaning['meaning'],
 ): FleetSample {
-  const ready = workers.filter((worker) => phaseOf(statusOf(worker)) === 'ready');
-  const cold = workers.filter((worker) => phaseOf(statusOf(worker)) === 'cold');
+  const inPhase = (phase: Phase) => workers.filter((worker) => phaseOf(statusOf(worker)) === phase);
+  const [ready, cold] = [inPhase('ready'), inPhase('cold')];
   const load = sumOfAll(workers, ready, ({ cur_load }) => cur_load);
   const average = sumOfAll(workers, ready, ({ cur_load_rolling_avg }) => cur_load_rolling_avg);
-  const cost = costIn(costs);
-  const costOf = (phase: Phase): number | undefined =>
-    sum(workers.filter((worker) => phaseOf(statusOf(worker)) === phase).map(cost));
+  const cost = (worker: Worker): number | undefined => {
+    const status = statusOf(worker);
+    const billed = status === 'rebooting' ? statusBeforeReboot?.(worker.id) : undefined;
+    return costPerHour(billed ?? status, prices.get(worker.id));
+  };
   // A ready worker at work has no idle cost; without a count, it may be idle.
   const idle = ready.map((worker) => {
     if (worker.reqs_working === 0) return cost(worker);
@@ -94,10 +97,10 @@ export function measure(
     capacity_cold: sum(cold.map(performance)),
     requests_working: sumOfAll(workers, ready, ({ reqs_working }) => reqs_working),
     spend_per_hour: sum(workers.map(cost)),
-    spend_told_per_hour: amount(costs.told),
+    spend_told_per_hour: amount(told),
     spend_idle_per_hour: sum(idle),
-    spend_starting_per_hour: costOf('starting'),
-    spend_stopped_per_hour: costOf('cold'),
+    spend_starting_per_hour: sum(inPhase('starting').map(cost)),
+    spend_stopped_per_hour: sum(cold.map(cost)),
   };
   const measures = Object.fromEntries(
     Object.entries(sums).map(([name, value]) => [
@@ -108,12 +111,6 @@ export function measure(
     ]),
   ) as Record<Measure, number | null>;
   return { atMs, measures, workers: countStatuses(workers, unreadable) };
-}
-
-/** Of a worker that is listed twice, the last row counts. */
-export function eachOnce(rows: readonly Worker[]): readonly Worker[] {
-  const byId = new Map(rows.map((row) => [row.id, row]));
-  return byId.size === rows.length ? rows : [...byId.values()];
 }
 
 function countStatuses(workers: readonly Worker[], unreadable: number): Record<string, number> {
@@ -151,24 +148,11 @@ function performance({ perf, measured_perf }: Worker): number | undefined {
   return amount(perf) ?? amount(measured_perf);
 }
 
-function costIn({ prices, statusBeforeReboot }: CostContext) {
-  return (worker: Worker): number | undefined => {
-    const status = statusOf(worker);
-    const billed = status === 'rebooting' ? statusBeforeReboot?.(worker.id) : undefined;
-    return costPerHour(billed ?? status, prices.get(worker.id));
-  };
-}
-
 /** Unknown storage prices count as 0: they are small, and few services tell them. */
 export function costPerHour(status: string, price: Price | undefined): number | undefined {
   const billing = billingOf(status);
   if (billing === 'compute') return amount(price?.running);
   return billing === 'storage' ? (amount(price?.storage) ?? 0) : 0;
-}
-
-/** Negative and infinite values count as unknown. */
-function amount(value: number | null | undefined): number | undefined {
-  return value === null || value === undefined || !(value >= 0) || value === Infinity ? undefined : value;
 }
 
 /** null: too large to be kept exactly. */

@@ -169,10 +169,13 @@ export function loadOfAll(records: readonly LoadRecord[]): FoundMeaning {
 }
 
 function reportOf({ cur_load, new_load, cur_perf, reqs_working }: Worker): Report {
-  const amount = (value: number | null | undefined) =>
-    value && value < 0 ? undefined : (value ?? undefined);
-  const [load, received] = [amount(cur_load), amount(new_load)];
-  return { load, received, served: amount(cur_perf), requests: amount(reqs_working) };
+  const [load, received, served, requests] = [cur_load, new_load, cur_perf, reqs_working].map(amount);
+  return { load, received, served, requests };
+}
+
+/** Negative and infinite values count as unknown. */
+export function amount(value: number | null | undefined): number | undefined {
+  return value === null || value === undefined || !(value >= 0) || value === Infinity ? undefined : value;
 }
 
 function isSame(one: Report | undefined, other: Report): boolean {

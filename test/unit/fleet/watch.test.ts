@@ -128,6 +128,33 @@ describe('a look', () => {
     expect(world.one('draw').lastError).toBeUndefined();
   });
 
+  test.each([true, false])(
+    'that takes long keeps the beat, whether it succeeds or not: %s',
+    async (succeeds) => {
+      const world = new World();
+      world.workers = async () => {
+        if (world.asked.length !== 2) return [idle(1)];
+        await world.clock.sleep(40 * SECOND, new AbortController().signal);
+        if (!succeeds) throw new Error('no connection');
+        return [idle(1)];
+      };
+      await world.start();
+      await world.pass(100);
+      expect(world.gaps()).toEqual([15, 45, 15, 15]);
+    },
+  );
+
+  test('that fails again and again comes less and less often, until one has succeeded', async () => {
+    const world = new World();
+    world.workers = () => (world.asked.length < 9 ? Promise.reject(new Error('no connection')) : [idle(1)]);
+    await world.start();
+    await world.pass(300);
+    const gaps = world.gaps();
+    expect(gaps.every((gap) => gap % 15 === 0)).toBe(true);
+    expect(Math.max(...gaps.slice(0, 8))).toBeGreaterThan(15);
+    expect(new Set(gaps.slice(8))).toEqual(new Set([15]));
+  });
+
   test('goes on where the clock is set back or ahead', async () => {
     const clock = new SteppedClock();
     const world = await new World(clock).start();

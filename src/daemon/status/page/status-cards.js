@@ -31,7 +31,7 @@ export function drawDeployments({ deployments, missing_deployments: missing }) {
 }
 
 function deploymentFacts(deployment) {
-  const { ttl_seconds: ttl, min_margin_ratio: margin } = deployment;
+  const { ttl_seconds: ttl, min_margin_ratio: margin, last_error: error, last_error_at: at } = deployment;
   const tone = deploymentTone(deployment);
   return [
     ...remaining(deployment, tone),
@@ -44,13 +44,9 @@ function deploymentFacts(deployment) {
       ['Closest call', margin === null ? '—' : `${Math.round(margin * 100)}% of ${seconds(ttl)} left`],
       ['Lapses', String(deployment.lapses)],
     ),
-    ...lastFailure(deployment, tone === 'good' ? 'quiet' : tone),
+    ...(error ? [note(tone === 'good' ? 'quiet' : tone, 'Last failure ', ago(at), `: ${error}`)] : []),
     beats(deployment.last_heartbeats),
   ];
-}
-
-function lastFailure({ last_error: error, last_error_at: at }, tone) {
-  return error ? [note(tone, 'Last failure ', ago(at), `: ${error}`)] : [];
 }
 
 function remaining(deployment, tone) {

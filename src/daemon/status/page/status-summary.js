@@ -178,7 +178,6 @@ export function summaryOf(status, now) {
 
 const STALE_AFTER_INTERVALS = 4;
 
-/** Why no endpoint is shown. */
 export function noEndpoints({ fleet: { configured, samples }, replica: { role } }) {
   if (role === 'standby') return 'Another replica watches them.';
   if (!configured) return 'None configured (PILOTLIGHT_ENDPOINTS).';
@@ -286,7 +285,6 @@ export function endpointTone(endpoint, fleet, now) {
   return tones.includes('bad') ? 'bad' : tones.length > 0 ? 'warn' : 'good';
 }
 
-/** The service's own figure, if there is one. */
 export function spendPerHour({ spend_told_per_hour: told, spend_per_hour: estimated }) {
   return told ?? estimated;
 }

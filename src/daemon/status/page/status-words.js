@@ -10,7 +10,6 @@ export function seconds(value) {
   return `${Math.round(value / 86_400)} days`;
 }
 
-/** Three digits, or all before the point: 0.0354, 1.23, 45.6, 19,366. */
 export function short(value) {
   if (value === null || value === undefined) return '—';
   if (Math.abs(value) >= 1000) return Math.round(value).toLocaleString('en');
@@ -40,7 +39,6 @@ export function clockTime(at) {
   return new Date(at * 1000).toLocaleTimeString();
 }
 
-/** `2 overrun, 1 reset`; empty if all are zero. */
 export function counted(reasons) {
   return Object.entries(reasons)
     .filter(([, count]) => count > 0)

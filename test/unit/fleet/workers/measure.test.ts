@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Worker } from '../../../../src/contract/operations/serverless/workers.ts';
-import { eachOnce, measure, type Price } from '../../../../src/fleet/workers/measure.ts';
+import { measure, type Price } from '../../../../src/fleet/workers/measure.ts';
 
 const AT = 1_790_000_000_000;
 const FULL = { cur_load: 10, cur_load_rolling_avg: 8, perf: 100, reqs_working: 2 };
@@ -135,16 +135,6 @@ test('a row that nobody could read is an unknown worker, and leaves no sum known
   const { measures, workers } = sample([{ id: 1, status: 'idle', ...FULL }], [[1, running(1)]], 2);
   expect(workers).toEqual({ idle: 1, unknown: 2 });
   expect(new Set(Object.values(measures))).toEqual(new Set([null]));
-});
-
-test('a worker that is listed twice is one: as it is listed last', () => {
-  const rows = [
-    { id: 1, status: 'loading', ...FULL },
-    { id: 1, status: 'idle', ...FULL },
-  ];
-  const { measures, workers } = sample(eachOnce(rows));
-  expect(workers).toEqual({ idle: 1 });
-  expect(measures.load).toBe(10);
 });
 
 describe('the cost', () => {
