@@ -69,9 +69,9 @@ export { generateLoad, type GeneratedLoad, type LoadShape } from './scaling/plan
 export { RecordedLoad, type Arrival, type ArrivalStream } from './scaling/planner/load.ts';
 export { plan, planStream, Simulation, type Scenario } from './scaling/planner/plan.ts';
 export type { PlanResult } from './scaling/planner/model/stats.ts';
-export type { Candidate } from './scaling/planner/search/search-space.ts';
 export {
   searchParameters,
+  type Candidate,
   type SearchOptions,
   type SearchRequest,
   type SearchResult,

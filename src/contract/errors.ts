@@ -179,7 +179,6 @@ const STATED = {
   },
 } as const satisfies Record<string, ErrorRow>;
 
-/** The interface names the condition but no code; code and status are this project's assumption. */
 const ASSUMED = {
   invalid_key: {
     status: [401],

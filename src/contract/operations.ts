@@ -3,7 +3,7 @@ import type { Operation } from './define.ts';
 import { apiKeyOperations, teamOperations, userOperations } from './operations/users.ts';
 import { deployOperations } from './operations/serverless/deploy.ts';
 import { endpointGroupOperations } from './operations/serverless/endpoint-groups.ts';
-import { instanceOperations, offerOperations } from './operations/instances/instances.ts';
+import { instanceOperations } from './operations/instances/instances.ts';
 import { machineOperations } from './operations/machines.ts';
 import { serverlessOperations } from './operations/serverless/serverless.ts';
 import { spendOperations } from './operations/spend.ts';
@@ -16,7 +16,6 @@ import { endpointWorkerOperations, groupWorkerOperations } from './operations/se
 export const OPERATIONS = {
   ...machineOperations,
   ...templateOperations,
-  ...offerOperations,
   ...instanceOperations,
   ...userOperations,
   ...spendOperations,

@@ -13,15 +13,7 @@ import { createServer, openListener } from './server.ts';
 import { catchUp, createService, createWorld } from './service.ts';
 import { defaultTraits, type SettingsInput, type Traits, type TraitsInput } from './state/settings.ts';
 
-export type {
-  ApiKeys,
-  Outbox,
-  OutboxFilter,
-  TeamRoles,
-  TeamRoleView,
-  TotpHelper,
-  TwoFactor,
-} from './admin/accounts.ts';
+export type { ApiKeys, Outbox, OutboxFilter, TeamRoles, TotpHelper, TwoFactor } from './admin/accounts.ts';
 export type { Control, Snapshot, TraitSwitches } from './admin/control.ts';
 export type {
   DeploymentChanges,
@@ -50,11 +42,10 @@ export type {
 export { DEFAULT_API_KEY, DEFAULT_SEED, DEFAULT_TEAM_KEY, DEFAULT_TOTP_SECRET } from './seed/seed.ts';
 export { readSeedFile, readTraitsFile, SeedError, TraitsError } from './seed/seed.ts';
 export { seedSchema, type Seed } from './seed/seed.ts';
-export type { DeploymentView } from './state/serverless.ts';
-export type { LoadInput } from './state/serverless.ts';
+export type { DeploymentView, LoadInput } from './state/serverless.ts';
 export { settingsSchema, type Settings, type SettingsInput } from './state/settings.ts';
 export type { Traits, TraitsInput } from './state/settings.ts';
-export type { SentMessage } from './state/state.ts';
+export type { SentMessage, TeamRoleRecord as TeamRoleView } from './state/state.ts';
 
 /** Options of an emulator. Each has a default. */
 export interface EmulatorOptions {

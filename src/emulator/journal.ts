@@ -4,7 +4,7 @@ import * as z from 'zod';
 import type { Operation } from '../contract/define.ts';
 import { isRecord } from '../contract/is-record.ts';
 import { OPERATION_IDS, type OperationId } from '../contract/operations.ts';
-import { secretPatterns } from '../contract/text/redaction.ts';
+import { REDACTED, secretPatterns } from '../contract/text/redaction.ts';
 import type { Call } from './call.ts';
 
 /** A request and its answer, without keys and codes. */
@@ -189,8 +189,6 @@ export class RequestJournal {
     };
   }
 }
-
-const REDACTED = '[redacted]';
 
 const SECRET_FIELDS: ReadonlySet<string> = new Set([
   'api_key',

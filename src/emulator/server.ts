@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { createServer as createHttpServer, type Server } from 'node:http';
-import type { AddressInfo, Socket } from 'node:net';
+import type { AddressInfo } from 'node:net';
 import { dirname, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
@@ -237,11 +237,6 @@ const WORKERS_TAKE_POST = refusal(404, 'workers take POST alone');
 const REOPEN_PAUSE_MS = 50;
 
 export async function openListener(server: Server, host: string, port: number) {
-  const sockets = new Set<Socket>();
-  server.on('connection', (socket: Socket) => {
-    sockets.add(socket);
-    socket.on('close', () => sockets.delete(socket));
-  });
   await bind(server, host, port);
   const bound = (server.address() as AddressInfo).port;
   let last: Promise<void> = Promise.resolve();
@@ -249,8 +244,7 @@ export async function openListener(server: Server, host: string, port: number) {
 
   async function setOpen(open: boolean): Promise<void> {
     if (closed || open === server.listening) return;
-    // A service that goes down resets its connections.
-    if (!open) return stop((socket) => socket.resetAndDestroy());
+    if (!open) return stop();
     for (;;) {
       if (closed) return;
       try {
@@ -262,10 +256,11 @@ export async function openListener(server: Server, host: string, port: number) {
     }
   }
 
-  function stop(end: (socket: Socket) => void): Promise<void> {
+  /** Open connections end at once, as when a service goes down. */
+  function stop(): Promise<void> {
     return new Promise((resolve) => {
       server.close(() => resolve());
-      for (const socket of sockets) end(socket);
+      server.closeAllConnections();
     });
   }
 
@@ -279,7 +274,7 @@ export async function openListener(server: Server, host: string, port: number) {
     async close(): Promise<void> {
       closed = true;
       await last;
-      if (server.listening) await stop((socket) => socket.destroy());
+      if (server.listening) await stop();
     },
   };
 }

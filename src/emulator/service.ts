@@ -88,7 +88,6 @@ export type Service = Readonly<ReturnType<typeof createService>>;
 
 export function createService(world: World) {
   const { dialect } = world;
-  const validate = createValidator(dialect);
 
   /** Never throws. */
   function perform(call: Call): Answer {
@@ -114,7 +113,7 @@ export function createService(world: World) {
     const caller = identify(state, operation, { bearer, secret }, nowMs);
     authorize(operation, caller.key);
     requireTfaKey(state, operation, caller);
-    const input = validate(call, target, state, nowMs);
+    const input = validate(call, target, world);
     expireEndpoints(state, nowMs);
     const movesWorkers = moves(target.id);
     if (movesWorkers) fleets.catchUp(state, nowMs);
@@ -148,60 +147,43 @@ function unknownOperation({ method, path }: Call, dialect: Dialect): Answer {
   return jsonAnswer(404, dialect.strict ? body : { success: false, ...body }, message);
 }
 
-type Validator = (call: Call, target: Target, state: State, nowMs: number) => Record<string, unknown>;
-
 /** The body schema of an operation with `keyInBody` also takes the key. */
-function createValidator(dialect: Dialect): Validator {
-  const bodySchemas = new Map<OperationId, z.ZodObject>();
-  for (const id of OPERATION_IDS) {
+const BODIES = new Map(
+  OPERATION_IDS.map((id) => {
     const { body, keyInBody } = operationOf(id);
-    if (!body) continue;
-    const key = dialect.strict ? z.string() : z.string().optional();
-    bodySchemas.set(id, keyInBody ? body.extend({ [keyInBody]: key }) : body);
-  }
+    return [id, keyInBody ? body?.extend({ [keyInBody]: z.string().optional() }) : body] as const;
+  }),
+);
 
-  return function validate(call, { id, alias }, state, nowMs) {
-    const operation = operationOf(id);
-    const input: Record<string, unknown> = {};
-    if (operation.params)
-      Object.assign(input, parse(operation.params, coerceFields(operation.params, call.params), 'path'));
-    if (alias?.body) {
-      Object.assign(input, parse(bodySchemas.get(id), alias.body(call.query, state), 'query'));
-    } else {
-      Object.assign(input, readQuery(operation, call, dialect), readBody(operation, id, call, state));
-    }
-    for (const { field, says, error, isBroken } of rulesOf(operation))
-      if (isBroken(input)) throw new Refused(error, `${field}: ${says}`, field);
-    checkKeyInBody(operation, input, call, { state, nowMs });
-    return input;
-  };
-
-  function readBody(
-    operation: Operation,
-    id: OperationId,
-    call: Call,
-    state: State,
-  ): Record<string, unknown> {
-    const { body } = call;
-    const schema = bodySchemas.get(id);
-    if (!schema) {
-      // Many clients send {} where no body is needed.
-      const isEmpty = body.kind === 'json' && isRecord(body.value) && Object.keys(body.value).length === 0;
-      if (body.kind === 'none' || isEmpty || !dialect.strict) return {};
-      throw badRequest('body', 'this operation takes no body');
-    }
-    if (body.kind === 'malformed') throw badRequest('body', 'malformed JSON: not JSON');
-    const value = body.kind === 'json' ? body.value : {};
-    const adapted = dialect.adapt(id, operation, value, { state, userId: call.key?.userId });
-    refuseBadParameters(operation, adapted);
-    return parse(schema, adapted, 'body', () => tfaSchemaRefusal(id, adapted));
-  }
+function validate(call: Call, { id, alias }: Target, world: World): Record<string, unknown> {
+  const operation = operationOf(id);
+  const { params } = operation;
+  const input: Record<string, unknown> = {};
+  if (params) Object.assign(input, parse(params, coerceFields(params, call.params), 'path'));
+  if (alias?.body) Object.assign(input, parse(BODIES.get(id), alias.body(call.query, world.state), 'query'));
+  else Object.assign(input, readQuery(operation, call, world.dialect), readBody(id, call, world));
+  for (const { field, says, error, isBroken } of rulesOf(operation))
+    if (isBroken(input)) throw new Refused(error, `${field}: ${says}`, field);
+  checkKeyInBody(operation, input, call, world);
+  return input;
 }
 
-/** Endpoint group parameters are refused in the words of the rules. */
-function refuseBadParameters({ body: schema }: Operation, body: unknown): void {
-  if (!schema || !ENDPOINT_GROUP_PARAMETERS.every((name) => name in schema.shape) || !isRecord(body)) return;
-  refuseBadGroup(Object.fromEntries(ENDPOINT_GROUP_PARAMETERS.map((name) => [name, body[name]])));
+function readBody(id: OperationId, { body, key }: Call, { dialect, state }: World): Record<string, unknown> {
+  const schema = BODIES.get(id);
+  if (!schema) {
+    // Many clients send {} where no body is needed.
+    const isEmpty = body.kind === 'json' && isRecord(body.value) && Object.keys(body.value).length === 0;
+    if (body.kind === 'none' || isEmpty || !dialect.strict) return {};
+    throw badRequest('body', 'this operation takes no body');
+  }
+  if (body.kind === 'malformed') throw badRequest('body', 'malformed JSON: not JSON');
+  const operation = operationOf(id);
+  const value = body.kind === 'json' ? body.value : {};
+  const adapted = dialect.adapt(id, operation, value, { state, userId: key?.userId });
+  // Endpoint group parameters are refused in the words of the rules.
+  if (ENDPOINT_GROUP_PARAMETERS.every((name) => name in schema.shape) && isRecord(adapted))
+    refuseBadGroup(Object.fromEntries(ENDPOINT_GROUP_PARAMETERS.map((name) => [name, adapted[name]])));
+  return parse(schema, adapted, 'body', () => tfaSchemaRefusal(id, adapted));
 }
 
 function readQuery(operation: Operation, call: Call, dialect: Dialect): Record<string, unknown> {
@@ -218,11 +200,13 @@ function checkKeyInBody(
   { keyInBody, base }: Operation,
   input: Record<string, unknown>,
   call: Call,
-  { state, nowMs }: { readonly state: State; readonly nowMs: number },
+  { dialect, state, now }: World,
 ): void {
-  if (keyInBody === undefined || input[keyInBody] === undefined) return;
+  if (keyInBody === undefined) return;
   const value = input[keyInBody];
-  const key = typeof value === 'string' ? findCaller(state, value, nowMs, base) : undefined;
+  if (value === undefined && !dialect.strict) return;
+  if (value === undefined) throw badRequest(keyInBody, 'is missing');
+  const key = typeof value === 'string' ? findCaller(state, value, now(), base) : undefined;
   delete input[keyInBody];
   if (key && key.userId === call.key?.userId) return;
   throw new Refused('invalid_key', 'not a valid key of the user that the Bearer key belongs to', keyInBody);

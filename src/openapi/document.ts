@@ -209,20 +209,17 @@ function errorBody(description: string, properties: Readonly<Record<string, Json
 }
 
 export function errorResponses(operation: Operation): Record<string, ResponseObject> {
-  const codes = [...new Set<ErrorCode>([...operation.errors, ...COMMON_ERRORS])];
-  const pairs = codes.flatMap((code) => ERRORS[code].status.map((status) => ({ status, code })));
+  const all = [...new Set<ErrorCode>([...operation.errors, ...COMMON_ERRORS])];
+  const pairs = all.flatMap((code) => ERRORS[code].status.map((status) => ({ status, code })));
   const byStatus = Map.groupBy(pairs, ({ status }) => status);
   return Object.fromEntries(
-    Array.from(byStatus, ([status, entries]) => [String(status), response(operation, entries)]),
+    Array.from(byStatus, ([status, entries]) => {
+      const codes = entries.map(({ code }) => code);
+      const description = codes.map((code) => describe(code, operation)).join('\n');
+      const content = operation.base === 'serverless' ? logErrors(codes) : errors(codes);
+      return [String(status), { description, content: { 'application/json': content } }];
+    }),
   );
-}
-
-function response(operation: Operation, entries: readonly { readonly code: ErrorCode }[]) {
-  const codes = entries.map(({ code }) => code);
-  return {
-    description: codes.map((code) => describe(code, operation)).join('\n'),
-    content: { 'application/json': operation.base === 'serverless' ? logErrors(codes) : errors(codes) },
-  };
 }
 
 function describe(code: ErrorCode, operation: Operation): string {

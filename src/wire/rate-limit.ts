@@ -42,15 +42,12 @@ export function waitOf(
 ): Wait {
   const header = retryAfterMs(headers);
   if (status !== 429) return { retryAfterMs: header, thresholdMs: undefined };
+  const seconds = readNumber(isRecord(body) ? body['retry_after'] : undefined) ?? -1;
+  const inBodyMs = seconds < 0 ? undefined : boundedMs(seconds * 1000);
   return {
-    retryAfterMs: header ?? bodyWaitMs(body) ?? (resetMsOf(headers) || undefined),
+    retryAfterMs: header ?? inBodyMs ?? (resetMsOf(headers) || undefined),
     thresholdMs: thresholdMs(text),
   };
-}
-
-function bodyWaitMs(body: unknown): number | undefined {
-  const seconds = readNumber(isRecord(body) ? body['retry_after'] : undefined);
-  return seconds === undefined || seconds < 0 ? undefined : boundedMs(seconds * 1000);
 }
 
 /** Counted from the Date of the answer (epoch seconds), because our clock may be wrong. */

@@ -47,7 +47,10 @@ export function encodeRequest(
   const extraPart = extraPartOf(operation);
   const problems: InputProblem[] = Object.keys(input)
     .filter((field) => !known.has(field) && (field !== EXTRA || extraPart === undefined))
-    .map((field) => ({ field, message: unknownField(field, known) }));
+    .map((field) => ({
+      field,
+      message: `unknown field "${field}"; allowed: ${[...known].join(', ') || 'none'}`,
+    }));
   if (extraPart !== undefined) problems.push(...extraProblems(input, operation.keyInBody));
 
   const values: Partial<Record<'params' | 'query' | 'body', Record<string, unknown>>> = {};
@@ -138,10 +141,6 @@ export function requestHeaders(request: WireRequest, key: string | undefined): R
     ...(request.body === undefined ? {} : { 'content-type': 'application/json' }),
     ...(key === undefined ? {} : { authorization: `Bearer ${key}` }),
   };
-}
-
-function unknownField(field: string, known: ReadonlySet<string>): string {
-  return `unknown field "${field}"; allowed: ${[...known].join(', ') || 'none'}`;
 }
 
 function withoutSecrets(

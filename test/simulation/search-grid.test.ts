@@ -8,7 +8,7 @@ import { describe, expect, test } from 'vitest';
 import { openTrace } from '../../src/cli/plan/trace.ts';
 import { generateLoad } from '../../src/scaling/planner/load.ts';
 import { RecordedLoad } from '../../src/scaling/planner/load.ts';
-import { searchSpace, spreadOver, type SearchPoint } from '../../src/scaling/planner/search/search-space.ts';
+import { searchSpace, spreadOver, type SearchPoint } from '../../src/scaling/planner/search/search.ts';
 import { searchParameters } from '../../src/scaling/planner/search/search.ts';
 import { runTrial } from '../../src/scaling/planner/search/trial.ts';
 import type { PlanSettings } from '../../src/scaling/planner/settings.ts';

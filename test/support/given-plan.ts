@@ -1,8 +1,7 @@
 /** A plan and its report as the planner makes them, with round figures, but for what is named. */
 import { createReport, type LabelledPlan, type PlanReport } from '../../src/cli/plan/run-plan.ts';
 import { planSettings, type PlanSettings } from '../../src/scaling/planner/settings.ts';
-import type { Candidate } from '../../src/scaling/planner/search/search-space.ts';
-import type { SearchResult } from '../../src/scaling/planner/search/search.ts';
+import type { Candidate, SearchResult } from '../../src/scaling/planner/search/search.ts';
 import { resolveDefaults } from '../../src/scaling/rules/check.ts';
 
 const SETTINGS = planSettings({ performance: { least: 10, most: 10 } });

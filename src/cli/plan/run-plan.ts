@@ -27,8 +27,12 @@ import {
   type Scenario,
   type Sensitivity,
 } from '../../scaling/planner/plan.ts';
-import { pointOf } from '../../scaling/planner/search/search-space.ts';
-import { searchParameters, type SearchResult, type SearchStep } from '../../scaling/planner/search/search.ts';
+import {
+  pointOf,
+  searchParameters,
+  type SearchResult,
+  type SearchStep,
+} from '../../scaling/planner/search/search.ts';
 import {
   planSettings,
   MODEL,

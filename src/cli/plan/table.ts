@@ -2,8 +2,7 @@
 import { ENDPOINT_GROUP_PARAMETERS } from '../../contract/operations/serverless/endpoint-groups.ts';
 import { DEFAULT_FILLED_IN } from '../../scaling/rules/check.ts';
 import type { CostAndWait, Estimate, Sensitivity } from '../../scaling/planner/plan.ts';
-import { SEARCH_AXES, spreadOver } from '../../scaling/planner/search/search-space.ts';
-import type { SearchResult } from '../../scaling/planner/search/search.ts';
+import { SEARCH_AXES, spreadOver, type SearchResult } from '../../scaling/planner/search/search.ts';
 import { SETTING_OPTIONS } from '../../scaling/planner/settings.ts';
 import { money, number, percent, seconds, legible, aligned } from '../text.ts';
 import type { LabelledPlan, PlanReport } from './run-plan.ts';

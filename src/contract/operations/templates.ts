@@ -135,7 +135,6 @@ export const templateFilters = z
     use_ssh: filterOn(z.boolean()),
   })
   .partial();
-export type TemplateFilters = z.output<typeof templateFilters>;
 
 /** The emulator's hash of the example, so that examples run there. */
 export const EXAMPLE_HASH = 'fdcd94746ad83adcbc38b87929b9ef6f';

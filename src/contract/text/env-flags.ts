@@ -13,11 +13,6 @@ const VARIABLE = /^([A-Za-z_][A-Za-z0-9_.-]*)(?:=([^]*))?$/;
 const MAPPING = /^[1-9]\d{0,4}(?::[1-9]\d{0,4})?(?:\/(?:tcp|udp))?$/;
 const HOSTNAME = /^[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?$/;
 
-const VARIABLE_RULE =
-  '-e takes NAME=value or NAME, a name of letters, digits, _ . and - that begins with a letter or _';
-const PORT_RULE = '-p takes host:container, two port numbers, or one port; perhaps with /udp after it';
-const HOSTNAME_RULE = '-h takes a host name of letters, digits, . and -';
-
 /**
  * Reads container flags in order. A quote that is not balanced is text: `-e MSG=it's`.
  * @throws FlagError with the position and the rule
@@ -78,18 +73,18 @@ interface FlagForm {
 
 const FLAGS: Readonly<Record<string, FlagForm>> = {
   '-e': {
-    rule: VARIABLE_RULE,
+    rule: '-e takes NAME=value or NAME, a name of letters, digits, _ . and - that begins with a letter or _',
     read(text) {
       const [, name, value] = VARIABLE.exec(text) ?? [];
       return name === undefined ? undefined : { kind: 'variable', name, value };
     },
   },
   '-p': {
-    rule: PORT_RULE,
+    rule: '-p takes host:container, two port numbers, or one port; perhaps with /udp after it',
     read: (text) => (MAPPING.test(text) ? { kind: 'port', mapping: text } : undefined),
   },
   '-h': {
-    rule: HOSTNAME_RULE,
+    rule: '-h takes a host name of letters, digits, . and -',
     read: (text) => (HOSTNAME.test(text) ? { kind: 'hostname', name: text } : undefined),
   },
 };

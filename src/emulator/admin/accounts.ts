@@ -33,12 +33,9 @@ export class ApiKeys extends Inspection {
   }
 }
 
-/** A role of a team; `created_at` in Unix seconds. */
-export type TeamRoleView = TeamRoleRecord;
-
 /** The roles that teams made. */
 export class TeamRoles extends Inspection {
-  list(): TeamRoleView[] {
+  list(): TeamRoleRecord[] {
     return [...this.world.state.teamRoles.values()];
   }
 }

@@ -253,13 +253,9 @@ function overview({ world, clock, faults, ...inspected }: AdminParts) {
     instances: inspected.instances.list(),
     machines: [...state.machines.values()].map(({ id, maintenances }) => ({ id, maintenances })),
     // Environment and scripts may hold secrets.
-    templates: inspected.templates.list().map(({ id, hash_id, name, creator_id, count_created }) => ({
-      id,
-      hash_id,
-      name,
-      creator_id,
-      count_created,
-    })),
+    templates: inspected.templates.list().map(({ id, hash_id, name, creator_id, count_created }) => {
+      return { id, hash_id, name, creator_id, count_created };
+    }),
     offers: inspected.offers.list(),
     endpointGroups: inspected.endpointGroups.list(),
     teamRoles: inspected.teamRoles.list(),

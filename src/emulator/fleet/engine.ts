@@ -261,11 +261,8 @@ export class Engine implements GroupObserver {
 
   #destroy(worker: WorkerRecord): void {
     this.#enter(worker, 'destroying');
-    this.#schedule.add(
-      this.#model.now + this.#around.state.settings.workerDestroyingSeconds,
-      'leave',
-      worker,
-    );
+    const { workerDestroyingSeconds } = this.#around.state.settings;
+    this.#schedule.add(this.#model.now + workerDestroyingSeconds, 'leave', worker);
   }
 
   #restart({ life }: WorkerRecord, place: number, seconds: number): void {
@@ -343,12 +340,8 @@ export class Engine implements GroupObserver {
   }
 
   taken(request: number, work: number, place: number, ends: number): void {
-    this.#requests.taken(place, this.#workers.get(place) ?? 0, {
-      request,
-      work,
-      from: this.#model.now,
-      to: ends,
-    });
+    const worker = this.#workers.get(place) ?? 0;
+    this.#requests.taken(place, worker, { request, work, from: this.#model.now, to: ends });
   }
 
   abandoned(arrivedSeconds: number, work: number, request: number): void {

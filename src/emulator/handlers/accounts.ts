@@ -1,7 +1,7 @@
 /** Users, API keys and team roles (§2.4 to §2.6), and second factors. */
 import { DAY_MS, HOUR_MS } from '../../contract/times.ts';
 import { LIMITS } from '../../contract/limits.ts';
-import { operationOf, type Answer, type Input, type OperationId } from '../../contract/operations.ts';
+import { operationOf, type Input, type OperationId } from '../../contract/operations.ts';
 import type { Charge } from '../../contract/operations/spend.ts';
 import { TFA_METHODS } from '../../contract/operations/tfa/tfa.ts';
 import { notFound, Refused } from '../answer.ts';
@@ -85,7 +85,17 @@ export const accountHandlers: HandlersOf<'apiKeys' | 'teams' | 'users'> = {
   },
 
   'users.current': (_, { user }) => viewUser(user),
-  'users.spendRate': (_, context) => spendRate(context),
+  /** Volumes have no price here. */
+  'users.spendRate': (_, context) => {
+    const instances = ownOf(context.state.instances, context);
+    const costs = instances.map((instance) => costNow(instance, context) ?? { gpu: 0, disk: 0 });
+    return {
+      gpu_cost_per_hour: sum(costs.map(({ gpu }) => gpu)),
+      container_storage_cost_per_hour: sum(costs.map(({ disk }) => disk)),
+      volume_storage_cost_per_hour: 0,
+      has_active_resources: instances.length > 0,
+    };
+  },
 };
 
 function viewUser(user: UserRecord) {
@@ -216,18 +226,6 @@ export const spendHandlers: HandlersOf<'serverless' | 'charges'> = {
     return { count: page.length, total: rows.length, results: page, next_token };
   },
 };
-
-/** Volumes have no price here. */
-function spendRate(context: HandlerContext): Answer<'users.spendRate'> {
-  const instances = ownOf(context.state.instances, context);
-  const costs = instances.map((instance) => costNow(instance, context) ?? { gpu: 0, disk: 0 });
-  return {
-    gpu_cost_per_hour: sum(costs.map(({ gpu }) => gpu)),
-    container_storage_cost_per_hour: sum(costs.map(({ disk }) => disk)),
-    volume_storage_cost_per_hour: 0,
-    has_active_resources: instances.length > 0,
-  };
-}
 
 function ratesOf(
   things: readonly { readonly id: number; readonly userId: number }[],

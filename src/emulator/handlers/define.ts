@@ -50,17 +50,11 @@ export function withColumns<Row extends object>(row: Row, columns: readonly stri
 }
 
 export function pageFrom<Row>(rows: readonly Row[], token: string | undefined, limit: number) {
-  const from = token === undefined ? 0 : placeOf(token);
+  // Opaque: clients only pass it on.
+  const place = token && /^after (\d+)$/.exec(Buffer.from(token, 'base64url').toString())?.[1];
+  if (token !== undefined && !place) throw badRequest('after_token', 'not the next_token of a page');
+  const from = Number(place ?? 0);
   const end = from + limit;
-  return {
-    page: rows.slice(from, end),
-    // Opaque: clients only pass it on.
-    next_token: end < rows.length ? Buffer.from(`after ${end}`).toString('base64url') : null,
-  };
-}
-
-function placeOf(token: string): number {
-  const [, place] = /^after (\d+)$/.exec(Buffer.from(token, 'base64url').toString()) ?? [];
-  if (place !== undefined) return Number(place);
-  throw badRequest('after_token', 'not the next_token of a page');
+  const next_token = end < rows.length ? Buffer.from(`after ${end}`).toString('base64url') : null;
+  return { page: rows.slice(from, end), next_token };
 }

@@ -251,15 +251,10 @@ function newVersion(request: DeployRequest, context: HandlerContext): Deployment
   const isThere = ownOf(state.deployments, context).some(({ versions }) =>
     versions.some((one) => one.file_hash === file_hash && one.uploaded_at !== null),
   );
+  const content = { image, file_hash, file_size, version_label, env, storage, search_params };
   return {
     id: nextId(state, 'deployment version', taken),
-    image,
-    file_hash,
-    file_size,
-    version_label,
-    env,
-    storage,
-    search_params,
+    ...content,
     created_at: nowMs / 1000,
     uploaded_at: isThere ? nowMs / 1000 : null,
     uploadPolicy: isThere ? null : randomHex(random, 24),

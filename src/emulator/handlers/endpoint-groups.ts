@@ -1,9 +1,7 @@
 import { createHash } from 'node:crypto';
 import { DAY_SECONDS } from '../../contract/times.ts';
 import { LIMITS } from '../../contract/limits.ts';
-import type { Input } from '../../contract/operations.ts';
 import type { EndpointGroup, EndpointState } from '../../contract/operations/serverless/endpoint-groups.ts';
-import type { RouteAnswer } from '../../contract/operations/serverless/workers.ts';
 import { checkEndpointGroup, resolveDefaults } from '../../scaling/rules/check.ts';
 import { badRequest, notFound, Refused } from '../answer.ts';
 import type { Engine } from '../fleet/engine.ts';
@@ -71,11 +69,25 @@ export const endpointGroupHandlers: HandlersOf<'endpointGroups'> = {
     return { workers: shownWorkers(workers, fleets.of(id), context) };
   },
 
+  /** Asking again with the same index goes on waiting. */
   'endpointGroups.route': (request, context) => {
-    const { endpoint: name } = request;
-    const group = endpointNamed(context.state, name, context.user.id);
-    if (!group) throw notFound(`endpoint ${name}`, 'endpoint');
-    return routeRequest(group, request, context);
+    const { state, user, fleets } = context;
+    const { endpoint: name, cost, request_idx: asked = 0 } = request;
+    const { replay_timeout: patience = REPLAY_TIMEOUT_SECONDS } = request;
+    const endpoint = endpointNamed(state, name, user.id);
+    if (!endpoint) throw notFound(`endpoint ${name}`, 'endpoint');
+    const engine = fleets.of(endpoint.id);
+    const known = asked === 0 ? undefined : engine?.ticket(asked, patience);
+    // Lost or used requests begin again.
+    const ticket = known ?? engine?.request(cost, patience);
+    if (!ticket || ticket.worker === null) {
+      const status = whyNot(endpoint, engine, context);
+      return { request_idx: ticket?.request ?? asked, endpoint: name, status };
+    }
+    const url = workerUrl(ticket.worker, context.origin);
+    const signature = context.sign(routeText(url));
+    const { request: reqnum } = ticket;
+    return { url, reqnum, signature, cost: ticket.cost, endpoint: name, request_idx: reqnum };
   },
 };
 
@@ -185,28 +197,6 @@ export function expireEndpoints(state: State, nowMs: number): void {
     expireDeployment(deployment, nowMs);
     if (deployment.expiredAtMs !== null) deleteEndpoint(state, endpoint, deployment.expiredAtMs);
   }
-}
-
-/** Asking again with the same index goes on waiting. */
-function routeRequest(
-  endpoint: EndpointGroupRecord,
-  input: Input<'endpointGroups.route'>,
-  context: HandlerContext,
-): RouteAnswer {
-  const { endpoint: name, cost, request_idx: asked = 0 } = input;
-  const engine = context.fleets.of(endpoint.id);
-  const patience = input.replay_timeout ?? REPLAY_TIMEOUT_SECONDS;
-  const known = asked === 0 ? undefined : engine?.ticket(asked, patience);
-  // Lost or used requests begin again.
-  const ticket = known ?? engine?.request(cost, patience);
-  if (!ticket || ticket.worker === null) {
-    const status = whyNot(endpoint, engine, context);
-    return { request_idx: ticket?.request ?? asked, endpoint: name, status };
-  }
-  const url = workerUrl(ticket.worker, context.origin);
-  const signature = context.sign(routeText(url));
-  const { request } = ticket;
-  return { url, reqnum: request, signature, cost: ticket.cost, endpoint: name, request_idx: request };
 }
 
 /** The signed text, spelled as the workers of the service spell it. */

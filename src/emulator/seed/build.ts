@@ -187,16 +187,9 @@ function templateOf(
 function endpointGroupOf(entry: Entry<'endpoint_groups'>, begin: Beginning): EndpointGroupRecord {
   const { nowMs, owner: userId, settings } = begin;
   const { id, endpoint_state: state, deployment_id: deploymentId = null, load, ...parameters } = entry;
-  return newGroup({
-    id,
-    userId,
-    createdMs: nowMs,
-    parameters,
-    state,
-    deploymentId,
-    load: load ? loadRecord(load, settings, nowMs) : null,
-    established: true,
-  });
+  const loaded = load ? loadRecord(load, settings, nowMs) : null;
+  const begun = { createdMs: nowMs, load: loaded, established: true };
+  return newGroup({ id, userId, parameters, state, deploymentId, ...begun });
 }
 
 function accountOf(user: Entry<'users'>, randomSeed: number, nowMs: number): TfaAccount {

@@ -244,16 +244,11 @@ function got(value: unknown): string {
 }
 
 async function readJson(path: string, Failure: typeof SeedError | typeof TraitsError): Promise<unknown> {
-  let text: string;
   try {
-    text = await readFile(path, 'utf8');
+    return JSON.parse(await readFile(path, 'utf8')) as unknown;
   } catch (cause) {
-    throw new Failure(`${path}: ${(cause as Error).message}`, { cause });
-  }
-  try {
-    return JSON.parse(text) as unknown;
-  } catch (cause) {
-    throw new Failure(`${path}: not JSON: ${(cause as Error).message}`, { cause });
+    const problem = cause instanceof SyntaxError ? 'not JSON: ' : '';
+    throw new Failure(`${path}: ${problem}${(cause as Error).message}`, { cause });
   }
 }
 

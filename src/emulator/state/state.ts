@@ -84,6 +84,7 @@ export interface UserRecord {
   readonly tfa: TfaAccount;
 }
 
+/** A role of a team; `created_at` in Unix seconds. */
 export interface TeamRoleRecord {
   readonly id: number;
   readonly team_id: number;

@@ -120,7 +120,9 @@ function lineOf(segment: Literal | Growth, index: number): string {
   if (source.kind === 'replay') return source.lines[sourceIndex % source.lines.length] ?? '';
   const line = inferenceLine(source.seed, sourceIndex);
   if (!line.includes(TIME_MARK)) return line;
-  return line.replaceAll(TIME_MARK, clockText(writtenMs(segment, offset + 1)));
+  // `10-08 09:15:02`, UTC, like vLLM.
+  const written = new Date(writtenMs(segment, offset + 1)).toISOString();
+  return line.replaceAll(TIME_MARK, `${written.slice(5, 10)} ${written.slice(11, 19)}`);
 }
 
 /** `1790000000.123[456]`: seconds, milliseconds, microseconds. */
@@ -128,12 +130,6 @@ export function engineTime(atMs: number): string {
   const micros = Math.round(atMs * 1_000);
   const [seconds, rest] = [Math.floor(micros / 1_000_000), String(micros % 1_000_000).padStart(6, '0')];
   return `${seconds}.${rest.slice(0, 3)}[${rest.slice(3)}]`;
-}
-
-/** `10-08 09:15:02`, UTC, like vLLM. */
-function clockText(atMs: number): string {
-  const iso = new Date(atMs).toISOString();
-  return `${iso.slice(5, 10)} ${iso.slice(11, 19)}`;
 }
 
 /** Long literals are cut at twice their size, so that this stays cheap. */

@@ -317,13 +317,16 @@ export function sendSms(context: TfaContext, input: SmsInput, operation: Operati
 /** Replaces the sent code; without a secret, the secret too. */
 export function resendSms(context: TfaContext, input: SmsInput, operation: OperationId) {
   const { challenges } = context.state.tfa;
-  const challenge = challengeToResend(context, input);
+  const { secret: known, phone_number: given, tfa_method_id: id } = input;
+  const ofMethod = id === undefined ? undefined : numberOfMethod(context, id);
+  const challenge =
+    known === undefined ? codeToResend(context, given ?? ofMethod) : challengeFor(context, known, 'sms');
   const { phone_number, methodId } = liveCode(challenge, 'sms', context.nowMs);
   const to = phone_number ?? '';
-  requireSameNumber(context, input, to);
+  if ((given ?? to) !== to || (ofMethod ?? to) !== to) throw phoneMismatch('did not get this code');
   requireVerifiedEmail(context, operation);
   smsTo(context, { phone_number: to, methodId })(challenge);
-  if (input.secret === undefined) {
+  if (known === undefined) {
     challenges.delete(challenge.secret);
     const { secret } = openChallenge(context, challenge.purpose, challenge.by);
     challenges.set(secret, Object.assign(challenge, { secret }));
@@ -360,10 +363,7 @@ function ownNumber({ user: { tfa: account } }: TfaContext): string | null {
   return method?.phone_number ?? account.phone_number;
 }
 
-function challengeToResend(context: TfaContext, input: SmsInput): Challenge {
-  if (input.secret !== undefined) return challengeFor(context, input.secret, 'sms');
-  const { phone_number: given, tfa_method_id: id } = input;
-  const wanted = given ?? (id === undefined ? undefined : numberOfMethod(context, id));
+function codeToResend(context: TfaContext, wanted: string | undefined): Challenge {
   const found = newestCodeTo(context, wanted, RESENDABLE);
   if (found) return found;
   if (newestCodeTo(context, undefined, RESENDABLE)) throw phoneMismatch('did not get this code');
@@ -382,13 +382,6 @@ function newestCodeTo(
     if (userId !== user.id || !purposes.includes(purpose) || !sms || nowMs >= sms.expiresAtMs) return false;
     return phone_number === undefined || sms.phone_number === phone_number;
   });
-}
-
-function requireSameNumber(context: TfaContext, input: SmsInput, sentTo: string): void {
-  const { phone_number: given, tfa_method_id: id } = input;
-  if (given !== undefined && given !== sentTo) throw phoneMismatch('did not get this code');
-  if (id !== undefined && numberOfMethod(context, id) !== sentTo)
-    throw phoneMismatch('of the method did not get this code');
 }
 
 function numberOfMethod({ user }: TfaContext, id: number): string {

@@ -4,7 +4,7 @@ import { type Arrival, type ArrivalStream, RecordedLoad } from './load.ts';
 import { GroupModel } from './model/group.ts';
 import { type PlanResult, PlanStats } from './model/stats.ts';
 import type { PlanSetting, PlanSettings } from './settings.ts';
-import type { Candidate } from './search/search-space.ts';
+import type { Candidate } from './search/search.ts';
 
 /** An endpoint group with what is assumed of its workers and of the service. */
 export interface Scenario {

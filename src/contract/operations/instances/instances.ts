@@ -60,28 +60,6 @@ const offer = z.looseObject({
   reliability: z.number().nullish(),
   rentable: z.boolean().nullish(),
 });
-export const offerOperations = {
-  'offers.search': {
-    ...PUBLIC_DIALECT,
-    method: 'POST',
-    path: '/api/v0/bundles/',
-    summary: 'Find offers that match filters; only those that can be rented, unless a filter says otherwise',
-    body: searchBody,
-    response: z.looseObject({ offers: z.array(offer) }),
-    repeatable: true,
-    publicSpacingMs: 2000,
-    example: {
-      input: {
-        num_gpus: { eq: 1 },
-        dph_total: { lte: 0.5 },
-        gpu_name: { in: ['RTX 4090', 'RTX 5090'] },
-        order: [['dph_total', 'asc']],
-        limit: 3,
-      },
-      response: { success: true, offers: [{ id: 3001, gpu_name: 'RTX 4090', num_gpus: 1, dph_total: 1 }] },
-    },
-  },
-} as const satisfies OperationTable;
 
 /** §2.3. With an existing volume `size` has no effect. */
 export const volumeInfo = z.strictObject({
@@ -181,6 +159,26 @@ const bulkEntry = z.preprocess(
 const one = { ...PUBLIC_WRITE, ...byId('instance'), path: '/api/v0/instances/{id}/' } as const;
 
 export const instanceOperations = {
+  'offers.search': {
+    ...PUBLIC_DIALECT,
+    method: 'POST',
+    path: '/api/v0/bundles/',
+    summary: 'Find offers that match filters; only those that can be rented, unless a filter says otherwise',
+    body: searchBody,
+    response: z.looseObject({ offers: z.array(offer) }),
+    repeatable: true,
+    publicSpacingMs: 2000,
+    example: {
+      input: {
+        num_gpus: { eq: 1 },
+        dph_total: { lte: 0.5 },
+        gpu_name: { in: ['RTX 4090', 'RTX 5090'] },
+        order: [['dph_total', 'asc']],
+        limit: 3,
+      },
+      response: { success: true, offers: [{ id: 3001, gpu_name: 'RTX 4090', num_gpus: 1, dph_total: 1 }] },
+    },
+  },
   'instances.create': {
     ...create,
     method: 'PUT',

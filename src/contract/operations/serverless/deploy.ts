@@ -1,14 +1,9 @@
 /** Making and changing deployments (public dialect); the heart does not load this. */
 import * as z from 'zod';
 import { PUBLIC_READ, PUBLIC_WRITE, type OperationTable } from '../../define.ts';
-import { parseJsonOr } from '../../is-record.ts';
 import { byId, id, mayHoldSecrets, secretText, success, timestamp } from '../../schemas.ts';
 import { DEFAULT_TAG } from './serverless.ts';
 import { endpointGroupParameters } from './endpoint-groups.ts';
-
-/** `soft_update`: another version. `autoscale_update`: only other parameters. `exists`: nothing changed. */
-const DEPLOY_ACTIONS = ['created', 'soft_update', 'autoscale_update', 'exists'] as const;
-export type DeployAction = (typeof DEPLOY_ACTIONS)[number];
 
 const deploymentVersion = z.looseObject({
   id: z.union([z.int(), z.string()]),
@@ -47,15 +42,6 @@ const deployBody = z.strictObject({
 });
 export type DeployRequest = z.output<typeof deployBody>;
 
-/** A list of pairs, or JSON text, is read as `{name: value}`. */
-const uploadFields = z.preprocess(fieldsOf, z.record(z.string(), z.unknown()));
-
-function fieldsOf(given: unknown): unknown {
-  const value = typeof given === 'string' ? parseJsonOr(given) : given;
-  const isPairs = Array.isArray(value) && value.every((pair) => Array.isArray(pair) && pair.length === 2);
-  return isPairs ? Object.fromEntries(value as [string, unknown][]) : value;
-}
-
 const stateAnswer = z.looseObject({ endpoint_state: z.string().nullish() });
 
 export const deployOperations = {
@@ -79,12 +65,13 @@ export const deployOperations = {
       'Where the answer has upload_url and upload_fields, the archive is to be posted there as multipart, after those fields.',
     body: deployBody,
     response: z.looseObject({
-      action: z.string().optional().describe(DEPLOY_ACTIONS.join(', ')),
+      // `soft_update`: another version. `autoscale_update`: only other parameters. `exists`: nothing changed.
+      action: z.string().optional().describe('created, soft_update, autoscale_update, exists'),
       deployment_id: id,
       endpoint_id: id.nullish(),
       workergroup_id: id.nullish(),
       upload_url: z.string().nullish(),
-      upload_fields: uploadFields.nullish(),
+      upload_fields: z.record(z.string(), z.unknown()).nullish(),
       evicted_versions: z.array(z.unknown()).nullish().describe('versions that are no longer kept'),
     }),
     example: {

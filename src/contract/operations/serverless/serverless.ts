@@ -1,12 +1,12 @@
 /** What keeps a deployment alive, which the heart loads; the interface has only the id of a deployment. */
 import * as z from 'zod';
-import { isRecord } from '../../is-record.ts';
 import { id, timestamp, byId, success, tail } from '../../schemas.ts';
 import { INTERFACE, PUBLIC_READ, type OperationTable } from '../../define.ts';
 
 export const DEFAULT_TAG = 'default';
 
-const fields = {
+export const deployment = z.looseObject({
+  id,
   name: z.string().nullish(),
   tag: z.string().nullish().describe(`absent: ${DEFAULT_TAG}`),
   image: z.string().nullish(),
@@ -27,21 +27,8 @@ const fields = {
   last_client_heartbeat: timestamp.nullish(),
   created_at: timestamp.nullish(),
   updated_at: timestamp.nullish(),
-};
-
-export const deployment = z.looseObject({ id, ...fields });
+});
 export type Deployment = z.output<typeof deployment>;
-
-/** The answer need not repeat the id; but it must say something. */
-const askedFor = z
-  .looseObject({ id: id.optional(), ...fields })
-  .refine((row) => 'id' in row || 'ttl' in row, 'neither id nor ttl: no deployment');
-
-/** A flat answer is read as if it were wrapped. */
-const deploymentAnswer = z.preprocess(
-  (body) => (isRecord(body) && !('deployment' in body) ? { deployment: body } : body),
-  z.looseObject({ deployment: askedFor }),
-);
 
 const EXAMPLE = {
   id: 42,
@@ -89,9 +76,9 @@ export const serverlessOperations = {
     ...PUBLIC_READ,
     path: '/api/v0/deployment/{id}/',
     summary: 'Show a deployment, with its TTL and last client heartbeat',
-    description: 'Read wrapped, as shown, and flat alike.',
     ...byId('deployment'),
-    response: deploymentAnswer,
+    // The answer need not repeat the id.
+    response: z.looseObject({ deployment: deployment.partial({ id: true }) }),
     publicSpacingMs: 2000,
     example: { input: { id: 42 }, response: { success: true, deployment: EXAMPLE } },
   },

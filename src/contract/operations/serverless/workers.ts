@@ -68,7 +68,6 @@ const routeAnswer = z.looseObject({
   cost: z.number().nullish(),
   signature: z.string().nullish().describe('base64 of RSA PKCS#1 v1.5 with SHA-256 over {"url": …}'),
 });
-export type RouteAnswer = z.output<typeof routeAnswer>;
 
 const shared = {
   ...PUBLIC_DIALECT,

@@ -3,6 +3,7 @@
  * is deterministic: all chance comes from the seed. A queue time is known as soon as a worker takes the
  * request, so running requests need no event.
  */
+import type { EndpointState } from '../../../contract/operations/serverless/endpoint-groups.ts';
 import type { ResolvedParameters } from '../../rules/rules.ts';
 import { createRandom, type Random } from '../load.ts';
 import type { PlanSettings } from '../settings.ts';
@@ -38,9 +39,6 @@ export interface GroupObserver {
   carriedOut?(atSeconds: number): void;
 }
 
-/** `suspended`: the group neither starts nor stops workers. `stopped`: all are cold, and it starts none. */
-export type GroupState = 'active' | 'suspended' | 'stopped';
-
 interface GroupOptions {
   readonly parameters: ResolvedParameters;
   readonly settings: PlanSettings;
@@ -55,7 +53,7 @@ export class GroupModel {
   readonly #random: Random;
   readonly #queue = new WaitingRequests();
   readonly #loop: ControlLoop;
-  #state: GroupState = 'active';
+  #state: EndpointState = 'active';
   #now = 0;
   #lastArrival = -Infinity;
 
@@ -191,7 +189,7 @@ export class GroupModel {
   }
 
   /** When stopped, workers become cold at once or after their work. When active again, it decides at once. */
-  setState(state: GroupState): void {
+  setState(state: EndpointState): void {
     if (state === this.#state) return;
     this.#loop.stir();
     this.#state = state;
@@ -268,7 +266,9 @@ export class GroupModel {
 
   #observe(load: number): Observation {
     const { workers } = this.#fleet;
-    const expectedWaitSeconds = this.#expectedWait();
+    const { minKey: freeAt, size } = workers.free;
+    const queued = this.#queue.work / workers.capacityIn(STATE.hot);
+    const expectedWaitSeconds = size === 0 ? Infinity : Math.max(0, freeAt - this.#now) + queued;
     // Counting visits all slots: the slowest part of a decision in a large group.
     const matters = load === 0 || expectedWaitSeconds > this.#parameters.target_queue_time;
     return {
@@ -279,14 +279,6 @@ export class GroupModel {
       idleSeconds: this.#now - this.#lastArrival,
       committedCapacity: workers.committedCapacity,
     };
-  }
-
-  /** Infinity without workers. */
-  #expectedWait(): number {
-    const { workers } = this.#fleet;
-    if (workers.free.size === 0) return Infinity;
-    const hotCapacity = workers.capacityIn(STATE.hot);
-    return Math.max(0, workers.free.minKey - this.#now) + this.#queue.work / hotCapacity;
   }
 }
 

@@ -2,8 +2,7 @@
 import { expect, test } from 'vitest';
 import { generateLoad, RecordedLoad } from '../../../../../src/scaling/planner/load.ts';
 import { plan } from '../../../../../src/scaling/planner/plan.ts';
-import { pointOf } from '../../../../../src/scaling/planner/search/search-space.ts';
-import { searchParameters } from '../../../../../src/scaling/planner/search/search.ts';
+import { pointOf, searchParameters } from '../../../../../src/scaling/planner/search/search.ts';
 import { isLong } from '../../../../support/long.ts';
 import { scenarioOf } from '../../../../support/plans.ts';
 

@@ -8,14 +8,12 @@ import {
   type SearchRequest,
   type SearchResult,
   type SearchStep,
-} from '../../../../../src/scaling/planner/search/search.ts';
-import {
   frontierOf,
   pointOf,
   SEARCH_AXES,
   searchSpace,
   spreadOver,
-} from '../../../../../src/scaling/planner/search/search-space.ts';
+} from '../../../../../src/scaling/planner/search/search.ts';
 import { isLong } from '../../../../support/long.ts';
 import { requests, scenarioOf } from '../../../../support/plans.ts';
 import { candidate } from '../../../../support/given-plan.ts';
