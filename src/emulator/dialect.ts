@@ -2,12 +2,12 @@
 import * as z from 'zod';
 import type { Operation } from '../contract/define.ts';
 import type { ErrorCode } from '../contract/errors.ts';
-import { isRecord } from '../contract/is-record.ts';
+import { isRecord, parseJsonOr } from '../contract/is-record.ts';
 import { LIMITS } from '../contract/limits.ts';
 import { OPERATION_IDS, operationOf, type OperationId } from '../contract/operations.ts';
 import type { MaintenanceWindow } from '../contract/operations/machines.ts';
 import { envMapOf, parseEnvFlags } from '../contract/text/env-flags.ts';
-import { coerceText, innerOf, parseJsonOr } from '../wire/coerce.ts';
+import { coerceText, innerOf } from '../wire/coerce.ts';
 import { createMatcher, matchOperation } from '../wire/match.ts';
 import { jsonAnswer, notFound, readFlags, type Answer, type Refused } from './answer.ts';
 import type { Addresses, Alias, Call, Target } from './call.ts';

@@ -1,4 +1,5 @@
 /** The HTTP shell: it reads requests and writes answers, and decides nothing. */
+import { parseJsonOr } from '../contract/is-record.ts';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { createServer as createHttpServer, type Server } from 'node:http';
@@ -11,7 +12,6 @@ import swaggerUi from '@fastify/swagger-ui';
 import { fastify, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import * as z from 'zod';
 import { openApiDocument } from '../openapi/document.ts';
-import { parseJsonOr } from '../wire/coerce.ts';
 import { problemsOf } from '../wire/request.ts';
 import type { Machinery } from './admin/control.ts';
 import type { AdminApi } from './admin/routes.ts';

@@ -1,5 +1,6 @@
 /** Text → typed value. Schemas never coerce (z.coerce reads '' as 0), and report unreadable text. */
 import * as z from 'zod';
+import { parseJsonOr } from '../contract/is-record.ts';
 
 export function coerceFields(
   schema: z.ZodObject,
@@ -39,13 +40,4 @@ function coerceUnion(options: readonly z.ZodType[], text: string): unknown {
     if (option.safeParse(value).success) return value;
   }
   return text;
-}
-
-/** The text itself if it is not JSON. */
-export function parseJsonOr(text: string): unknown {
-  try {
-    return JSON.parse(text) as unknown;
-  } catch {
-    return text;
-  }
 }
