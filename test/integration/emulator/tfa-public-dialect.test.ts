@@ -7,7 +7,7 @@ import { pilotlight } from '../../support/console.ts';
 import { startPublic } from '../../support/public-client.ts';
 import { NOON, TFA_SEED } from '../../support/two-factor.ts';
 
-test('an expired session is a 404 in its own words; a log answers them with status 200, as no line', async () => {
+test('an expired session is a 404 in its words; a log says so with status 200, as no line', async () => {
   await using service = await startPublic({ seed: TFA_SEED, clock: { frozenAtMs: NOON } });
   const { emulator, send } = service;
   const login = { tfa_method: 'totp', code: emulator.totp(1) };
