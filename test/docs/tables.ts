@@ -265,7 +265,6 @@ export async function generatedTables(): Promise<Readonly<Record<string, string>
     commands: await commandsTable(),
     exit_codes: exitCodesTable(),
     example_heartbeat: example('heartbeat.ts'),
-    example_launch: example('launch.ts'),
     parameters: parametersTable(),
     rules: rulesTable(),
     bench: benchTable(readResults()),

@@ -11,7 +11,7 @@ export interface Answered {
 export interface PublicClient extends AsyncDisposable {
   readonly emulator: Emulator;
   /** `key`: another than the first one of the seed; '': none in the header. */
-  send(method: string, path: string, body?: unknown, key?: string): Promise<Answered>;
+  readonly send: (method: string, path: string, body?: unknown, key?: string) => Promise<Answered>;
 }
 
 /** Of two people who see nothing of each other; the keys are `a` and `b`. */

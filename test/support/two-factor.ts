@@ -129,6 +129,11 @@ export function createLab(settings: SettingsInput = {}, dialect: Dialect = specD
     return answer.body;
   }
 
+  /** The code with which a call is refused. */
+  function error(...request: Parameters<typeof call>): unknown {
+    return (call(...request).body as { error?: unknown }).error;
+  }
+
   /** An e-mail or SMS code and its secret, as the fields of a proof. */
   function sent(id: OperationId, input: Record<string, unknown> = {}, key: string | null = 'dev') {
     const { secret } = ok(id, input, key) as { secret: string };
@@ -145,6 +150,7 @@ export function createLab(settings: SettingsInput = {}, dialect: Dialect = specD
     send,
     call,
     ok,
+    error,
     sent,
     authorize,
     ...inspected,

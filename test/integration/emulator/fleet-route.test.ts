@@ -1,25 +1,17 @@
 /** A request from beginning to end, as existing clients make one: a worker is asked for, and then asked itself. */
 import { describe, expect, test } from 'vitest';
-import { publicForEach } from '../../support/public-client.ts';
+import { publicForEach, type Answered } from '../../support/public-client.ts';
 
+const PARAMETERS = { min_load: 90, max_queue_time: 5, cold_mult: 1, cold_workers: 1, max_workers: 1 };
 const service = publicForEach({
   settings: { workerPerformanceLeast: 100, workerPerformanceMost: 100 },
   seed: {
     instances: [],
     workergroups: [{ id: 7, endpoint_id: 31 }],
-    endpoint_groups: [
-      {
-        id: 31,
-        endpoint_name: 'chat',
-        min_load: 90,
-        max_queue_time: 5,
-        cold_mult: 1,
-        cold_workers: 1,
-        max_workers: 1,
-      },
-    ],
+    endpoint_groups: [{ id: 31, endpoint_name: 'chat', ...PARAMETERS }],
   },
 });
+const { send } = service;
 
 const advance = (seconds: number) => service.emulator.clock.advance(seconds * 1000);
 
@@ -27,44 +19,29 @@ type Route = Record<string, unknown>;
 
 async function route(cost: number, more: object = {}): Promise<Route> {
   const asked = { endpoint: 'chat', cost, request_idx: 0, replay_timeout: 60, ...more };
-  return (await service.send('POST', '/route/', asked)).body;
-}
-
-interface Answer {
-  readonly status: number;
-  readonly reason: string | null;
-  readonly body: Record<string, unknown>;
+  return (await send('POST', '/route/', asked)).body;
 }
 
 /** Without a key: a worker knows the service's signature alone. */
-async function work(auth_data: Route, payload: object = { prompt: 'hello' }): Promise<Answer> {
-  const answer = await fetch(`${String(auth_data['url'])}/v1/completions`, {
-    method: 'POST',
-    body: JSON.stringify({ auth_data, session_id: 'me', payload }),
-  });
-  const body = (await answer.json()) as Record<string, unknown>;
-  return { status: answer.status, reason: answer.headers.get('x-emulator-reason'), body };
+function work(auth_data: Route, payload: object = { prompt: 'hello' }): Promise<Answered> {
+  const { pathname } = new URL(String(auth_data['url']));
+  const body = { auth_data, session_id: 'me', payload };
+  return send('POST', `${pathname}/v1/completions`, body, '');
 }
 
 describe('a request', () => {
   test('is given to a worker, and its payload comes back', async () => {
     const asked = await route(250);
     expect(asked).toMatchObject({ cost: 250, endpoint: 'chat', reqnum: 1, request_idx: 1 });
-    expect(await work(asked)).toMatchObject({
-      status: 200,
-      body: { reqnum: 1, payload: { prompt: 'hello' } },
-    });
+    const body = { reqnum: 1, payload: { prompt: 'hello' } };
+    expect(await work(asked)).toMatchObject({ status: 200, body });
   });
 
   test('waits behind those before it, and is given its worker when that has room', async () => {
     expect(await route(1000)).toHaveProperty('url');
     const waiting = await route(100);
-    expect(waiting).toEqual({
-      success: true,
-      request_idx: 2,
-      endpoint: 'chat',
-      status: 'all workers are busy, and 1 requests wait: 1 idle',
-    });
+    const status = 'all workers are busy, and 1 requests wait: 1 idle';
+    expect(waiting).toEqual({ success: true, request_idx: 2, endpoint: 'chat', status });
     await advance(4.9);
     expect(await route(100, { request_idx: 2 })).not.toHaveProperty('url');
     // max_queue_time is 5 s: then it is taken.
@@ -95,10 +72,8 @@ describe('a request', () => {
   test('whose route is not used in time has to ask for another one', async () => {
     const asked = await route(10, { replay_timeout: 5 });
     await advance(6);
-    expect(await work(asked)).toMatchObject({
-      status: 410,
-      reason: 'auth_data.reqnum: unknown, used, lost or too late: ask /route/ again',
-    });
+    const reason = 'auth_data.reqnum: unknown, used, lost or too late: ask /route/ again';
+    expect(await work(asked)).toMatchObject({ status: 410, reason });
   });
 
   test('whose worker dies meanwhile is lost, and has another worker when it asks again', async () => {
@@ -130,10 +105,8 @@ describe('a worker refuses', () => {
   test('a route that was used', async () => {
     const asked = await route(0);
     expect((await work(asked)).status).toBe(200);
-    expect(await work(asked)).toMatchObject({
-      status: 410,
-      reason: expect.stringContaining('used') as unknown,
-    });
+    const reason = expect.stringContaining('used') as string;
+    expect(await work(asked)).toMatchObject({ status: 410, reason });
   });
 
   test('what is not for it, and what is no request', async () => {

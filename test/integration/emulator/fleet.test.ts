@@ -10,23 +10,12 @@ function options(
   settings: EmulatorOptions['settings'] = {},
   load?: LoadInput,
 ): EmulatorOptions {
+  const usual = { id: 31, endpoint_name: 'chat', cold_workers: 1, max_workers: 4 };
+  const chat = { ...usual, ...endpoint, ...(load && { load }) };
   return {
     clock: { frozenAtMs: START },
     settings: { workerPerformanceLeast: 100, workerPerformanceMost: 100, ...settings },
-    seed: {
-      instances: [],
-      workergroups: [{ id: 7, endpoint_id: 31 }],
-      endpoint_groups: [
-        {
-          id: 31,
-          endpoint_name: 'chat',
-          cold_workers: 1,
-          max_workers: 4,
-          ...endpoint,
-          ...(load && { load }),
-        },
-      ],
-    },
+    seed: { instances: [], workergroups: [{ id: 7, endpoint_id: 31 }], endpoint_groups: [chat] },
   };
 }
 
@@ -133,11 +122,8 @@ describe('the life of a worker', () => {
     await advance(300);
     const look = async () => {
       const [ready, other] = (await workers()).map(({ status }) => String(status)).toSorted();
-      return [
-        ready,
-        other,
-        (await instances()).some(({ actual_status: status }) => status === 'loading'),
-      ].join(' ');
+      const isLoading = (await instances()).some(({ actual_status: status }) => status === 'loading');
+      return [ready, other, isLoading].join(' ');
     };
     const steady = await look();
     expect(steady).toBe('idle stopped false');
@@ -185,17 +171,12 @@ describe('an endpoint', () => {
   });
 
   test('without worker groups moves nothing, and one that gets its first comes to life', async () => {
-    service = await startPublic({
-      ...options(),
-      seed: {
-        instances: [],
-        workergroups: [],
-        endpoint_groups: [{ id: 31, endpoint_name: 'chat', max_workers: 2 }],
-      },
-    });
+    const { seed, ...given } = options({ max_workers: 2 });
+    service = await startPublic({ ...given, seed: { ...seed, workergroups: [] } });
     service.emulator.load.set(31, { shape: 'constant', rate: 50 });
     await advance(60);
-    expect(activity()).toMatchObject({ taken: 0, workers: {} });
+    const workerSeconds = { hot: 0, cold: 0, starting: 0 };
+    expect(activity()).toMatchObject({ taken: 0, abandoned: 0, deaths: 0, workers: {}, workerSeconds });
     const group = { endpoint_id: 31, template_id: 9, test_workers: 1 };
     await service.send('POST', '/api/v0/workergroups/', group);
     expect(await statuses()).toEqual(['created']);
@@ -211,11 +192,8 @@ describe('the log of a worker group', () => {
   const log = () => service.emulator.workergroups.lines(7).join('\n');
 
   test('grows while workers serve, and shows requests', async () => {
-    await start(
-      { cold_workers: 1 },
-      { engineLoadWindowSeconds: 10 },
-      { shape: 'constant', rate: 60, request_work: 60 },
-    );
+    const load = { shape: 'constant', rate: 60, request_work: 60 } as const;
+    await start({ cold_workers: 1 }, { engineLoadWindowSeconds: 10 }, load);
     await advance(300);
     expect(log()).toContain('Received request chatcmpl-');
     service.emulator.load.stop('chat');
@@ -247,10 +225,7 @@ test('the clients of a load go away', async () => {
 describe('the same seed', () => {
   const given = [
     { cold_workers: 2, max_workers: 12 },
-    {
-      workerPerformanceLeast: 60,
-      workerPerformanceMost: 140,
-    },
+    { workerPerformanceLeast: 60, workerPerformanceMost: 140 },
     { shape: 'diurnal', rate: 400, request_work: 80 },
   ] as const satisfies Parameters<typeof options>;
 

@@ -2,7 +2,6 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { createClient, type Client } from '../../../src/client/client.ts';
 import { startEmulator, type Emulator } from '../../../src/emulator/index.ts';
 
-/** A noon in 2026, Unix ms. */
 const NOON = Date.UTC(2026, 5, 1, 12);
 
 let emulator: Emulator;
@@ -44,13 +43,8 @@ test('the Date header shows the moved clock', async () => {
   expect(response.headers.get('date')).toBe('Mon, 01 Jun 2026 12:01:00 GMT');
 });
 
-test('bodies are read whatever their Content-Type, and an empty object is no body', async () => {
-  const status = async (method: string, path: string, body: string, type: string) => {
-    const headers = { authorization: `Bearer ${emulator.apiKey}`, 'content-type': type };
-    return (await fetch(emulator.url + path, { method, headers, body })).status;
-  };
-  const beat = '/api/v0/deployment/42/heartbeat';
-  expect(await status('POST', beat, '{}', 'text/plain')).toBe(200);
-  expect(await status('POST', beat, '', 'application/json')).toBe(200);
-  expect(await status('POST', '/api/v0/machines/maintenances', '{"machine_ids":11}', 'text/plain')).toBe(200);
+test('an empty body may call itself JSON', async () => {
+  const headers = { authorization: `Bearer ${emulator.apiKey}`, 'content-type': 'application/json' };
+  const url = `${emulator.url}/api/v0/deployment/42/heartbeat`;
+  expect((await fetch(url, { method: 'POST', headers, body: '' })).status).toBe(200);
 });

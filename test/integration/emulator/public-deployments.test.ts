@@ -24,13 +24,14 @@ const CIRCLE = {
 };
 
 const service = publicForEach();
+const { send } = service;
 
 function make(more: object = {}): Promise<Answered> {
-  return service.send('PUT', '/api/v0/deployments/', { ...CIRCLE, ...more });
+  return send('PUT', '/api/v0/deployments/', { ...CIRCLE, ...more });
 }
 
 async function deployment(id: number): Promise<Record<string, unknown>> {
-  const { body } = await service.send('GET', `/api/v0/deployment/${id}/`);
+  const { body } = await send('GET', `/api/v0/deployment/${id}/`);
   return body['deployment'] as Record<string, unknown>;
 }
 
@@ -47,21 +48,15 @@ async function post({ body }: Answered, file: string, changes: object = {}): Pro
   return await fetch(String(body['upload_url']), { method: 'POST', body: form });
 }
 
-describe('a deployment of the seed', () => {
-  test('has its endpoint from the first update on, with the parameters that came with it', async () => {
-    const { name, tag } = await deployment(43);
-    const first = await make({ name, tag, max_workers: 3 });
-    expect(first.body).toMatchObject({
-      success: true,
-      deployment_id: 43,
-      endpoint_id: 32,
-      workergroup_id: 9,
-    });
-    const { body } = await service.send('GET', '/api/v0/endptjobs/32/');
-    expect(body['result']).toMatchObject({ max_workers: 3 });
-    expect((await make({ name, tag, max_workers: 5 })).body).toMatchObject({ action: 'autoscale_update' });
-    expect((await make({ name, tag, max_workers: -7 })).status).toBe(400);
-  });
+test('a deployment of the seed gets an endpoint by its first update, with the parameters in it', async () => {
+  const { name, tag } = await deployment(43);
+  const first = await make({ name, tag, max_workers: 3 });
+  const ids = { deployment_id: 43, endpoint_id: 32, workergroup_id: 9 };
+  expect(first.body).toMatchObject({ success: true, ...ids });
+  const { body } = await send('GET', '/api/v0/endptjobs/32/');
+  expect(body['result']).toMatchObject({ max_workers: 3 });
+  expect((await make({ name, tag, max_workers: 5 })).body).toMatchObject({ action: 'autoscale_update' });
+  expect((await make({ name, tag, max_workers: -7 })).status).toBe(400);
 });
 
 describe('a deployment that is made', () => {
@@ -85,17 +80,13 @@ describe('a deployment that is made', () => {
       last_client_heartbeat: null,
       last_healthy_version_id: null,
     });
-    expect(service.emulator.endpointGroups.list().at(-1)).toMatchObject({
-      id: 32,
-      endpoint_name: 'circle',
-      cold_workers: 2,
-      max_workers: 4,
-      target_util: 0.9,
-    });
+    const parameters = { cold_workers: 2, max_workers: 4, target_util: 0.9 };
+    const endpoint = service.emulator.endpointGroups.list().at(-1);
+    expect(endpoint).toMatchObject({ id: 32, endpoint_name: 'circle', ...parameters });
     expect(service.emulator.workergroups.get(9).linesPerSecond).toBe(2);
     expect(instanceStates()).toEqual(['created', 'created', 'created']);
     await service.emulator.clock.advance(119_000);
-    expect(await service.send('POST', '/api/v0/deployment/44/heartbeat/')).toMatchObject({ status: 200 });
+    expect(await send('POST', '/api/v0/deployment/44/heartbeat/')).toMatchObject({ status: 200 });
     await service.emulator.clock.advance(119_000);
     const beatAt = service.emulator.clock.now() / 1000 - 119;
     expect(await deployment(44)).toMatchObject({ ttl: 120, last_client_heartbeat: beatAt });
@@ -105,11 +96,11 @@ describe('a deployment that is made', () => {
     await make();
     await service.emulator.clock.advance(120_000);
     expect(instanceStates()).toEqual([]);
-    const { body: listed } = await service.send('GET', '/api/v0/deployments/');
+    const { body: listed } = await send('GET', '/api/v0/deployments/');
     expect(listed['deployments']).toMatchObject([{ id: 42 }]);
     expect(service.emulator.endpointGroups.list()).toHaveLength(1);
     expect(service.emulator.workergroups.list().map(({ id }) => id)).toEqual([7, 8]);
-    const gone = await service.send('POST', '/api/v0/deployment/44/stop/', {});
+    const gone = await send('POST', '/api/v0/deployment/44/stop/', {});
     expect(gone).toMatchObject({ status: 404, body: { success: false, error: 'not_found' } });
     expect(await make()).toMatchObject({ body: { action: 'created', deployment_id: 45 } });
   });
@@ -160,20 +151,11 @@ describe('a deployment that is made again', () => {
     await service.emulator.clock.advance(60_000);
     const again = await make({ file_hash: 'bbbb', version_label: 'second' });
     expect(again.body).toMatchObject({ action: 'soft_update', deployment_id: 44, endpoint_id: 32 });
-    const { body } = await service.send('GET', '/api/v0/deployment/44/versions/');
-    expect(body).toMatchObject({
-      success: true,
-      versions: [
-        { id: 45, file_hash: 'bbbb', version_label: 'second' },
-        {
-          id: 44,
-          file_hash: 'aaaa',
-          version_label: null,
-          image: 'team/app:1',
-          created_at: expect.any(Number),
-        },
-      ],
-    });
+    const { body } = await send('GET', '/api/v0/deployment/44/versions/');
+    const first = { id: 44, file_hash: 'aaaa', version_label: null, image: 'team/app:1' };
+    const second = { id: 45, file_hash: 'bbbb', version_label: 'second' };
+    const versions = [second, { ...first, created_at: expect.any(Number) as number }];
+    expect(body).toMatchObject({ success: true, versions });
   });
 
   test('loses the oldest versions, and needs no file that it has', async () => {
@@ -194,11 +176,11 @@ describe('stopping and starting', () => {
     await make({ min_load: 2_000, cold_mult: 1, cold_workers: 3 });
     await service.emulator.clock.advance(60_000);
     expect(instanceStates()).toEqual(['running', 'running', 'running']);
-    const stopped = await service.send('POST', '/api/v0/deployment/44/stop/');
+    const stopped = await send('POST', '/api/v0/deployment/44/stop/');
     expect(stopped).toMatchObject({ status: 200, body: { success: true, endpoint_state: 'stopped' } });
     expect(await deployment(44)).toMatchObject({ endpoint_state: 'stopped' });
     expect(instanceStates()).toEqual(['exited', 'exited', 'exited']);
-    const started = await service.send('POST', '/api/v0/deployment/44/start');
+    const started = await send('POST', '/api/v0/deployment/44/start');
     expect(started.body).toEqual({ success: true, endpoint_state: 'active' });
     expect(instanceStates()).toEqual(['loading', 'loading', 'loading']);
     await service.emulator.clock.advance(25_000);
@@ -207,14 +189,14 @@ describe('stopping and starting', () => {
 
   test('need a deployment, and a key that may write', async () => {
     const { emulator } = service;
-    expect(await service.send('POST', '/api/v0/deployment/9/stop/', {})).toMatchObject({ status: 404 });
+    expect(await send('POST', '/api/v0/deployment/9/stop/', {})).toMatchObject({ status: 404 });
     emulator.apiKeys.add({ name: 'reader', key: 'reader', permissions: { api: { user_read: {} } } });
     for (const [method, path] of [
       ['POST', '/api/v0/deployment/42/stop/'],
       ['DELETE', '/api/v0/deployment/42/'],
       ['PUT', '/api/v0/deployments/'],
     ] as const) {
-      expect(await service.send(method, path, CIRCLE, 'reader')).toMatchObject({ status: 401 });
+      expect(await send(method, path, CIRCLE, 'reader')).toMatchObject({ status: 401 });
     }
   });
 });
@@ -225,26 +207,21 @@ describe('deletion', () => {
     const { deployment_id, endpoint_id, workergroup_id } = body;
     const ids: Record<string, unknown> = { deployment: deployment_id, endptjobs: endpoint_id };
     const path = `/api/v0/${kind}/${Number(ids[kind] ?? workergroup_id)}/`;
-    expect(await service.send('DELETE', path, { client_id: 'me' })).toMatchObject({
-      status: 200,
-      body: { success: true },
-    });
+    const deleted = await send('DELETE', path, { client_id: 'me' });
+    expect(deleted).toMatchObject({ status: 200, body: { success: true } });
     for (const gone of [`deployment/${Number(deployment_id)}`, `endptjobs/${Number(endpoint_id)}`])
-      expect(await service.send('GET', `/api/v0/${gone}/`)).toMatchObject({ status: 404 });
+      expect(await send('GET', `/api/v0/${gone}/`)).toMatchObject({ status: 404 });
     expect(instanceStates()).toEqual([]);
-    expect(await service.send('DELETE', '/api/v0/deployment/44')).toMatchObject({ status: 404 });
+    expect(await send('DELETE', '/api/v0/deployment/44')).toMatchObject({ status: 404 });
   });
 
   test.each([
     [{ name: 'square', tag: 'blue' }, 1, [42]],
     [{ name: 'square', tag: null, extra: 1 }, 2, []],
   ])('by name: %j', async (body, count, left) => {
-    expect((await service.send('DELETE', '/api/v0/deployments/', body)).body).toEqual({
-      success: true,
-      count,
-    });
+    expect((await send('DELETE', '/api/v0/deployments/', body)).body).toEqual({ success: true, count });
     expect(service.emulator.deployments.list().map(({ id }) => id)).toEqual(left);
-    expect(await service.send('DELETE', '/api/v0/deployments', body)).toMatchObject({ status: 404 });
+    expect(await send('DELETE', '/api/v0/deployments', body)).toMatchObject({ status: 404 });
   });
 });
 
@@ -257,13 +234,11 @@ test("a deployment of somebody else's account is not to be seen, kept alive or d
     ['GET', 'versions/'],
     ['DELETE', ''],
   ] as const) {
-    expect(await two.send(method, `/api/v0/deployment/42/${path}`, undefined, 'b')).toMatchObject({
-      status: 404,
-    });
+    const answer = await two.send(method, `/api/v0/deployment/42/${path}`, undefined, 'b');
+    expect(answer.status).toBe(404);
   }
-  expect((await two.send('PUT', '/api/v0/deployments/', CIRCLE, 'b')).body).toMatchObject({
-    deployment_id: 44,
-  });
+  const made = await two.send('PUT', '/api/v0/deployments/', CIRCLE, 'b');
+  expect(made.body).toMatchObject({ deployment_id: 44 });
   expect((await two.send('GET', '/api/v0/deployments/', undefined, 'a')).body['deployments']).toHaveLength(2);
 });
 
@@ -272,7 +247,7 @@ test('a negative TTL switches expiry off, and a version says when it was used', 
   const id = Number(body['deployment_id']);
   await service.emulator.clock.advance(3_600_000);
   expect(await deployment(id)).toMatchObject({ ttl: null });
-  const { body: listed } = await service.send('GET', `/api/v0/deployment/${id}/versions/`);
+  const { body: listed } = await send('GET', `/api/v0/deployment/${id}/versions/`);
   expect(listed['versions']).toMatchObject([{ last_used_at: expect.any(Number) as number }]);
   await make({ ttl: 7200 });
   await make({ ttl: -1 });

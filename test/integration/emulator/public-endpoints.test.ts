@@ -7,95 +7,63 @@ import { publicForEach, startPublic, TWO_ACCOUNTS, type Answered } from '../../s
 const ENDPOINT = '/api/v0/endptjobs/31/';
 
 const service = publicForEach();
+const { send } = service;
 
-async function endpoint(): Promise<Record<string, unknown>> {
-  const { body } = await service.send('GET', ENDPOINT);
+async function endpoint(id = 31): Promise<Record<string, unknown>> {
+  const { body } = await send('GET', `/api/v0/endptjobs/${id}/`);
   return body['result'] as Record<string, unknown>;
-}
-
-/** The list that clients read, which is not wrapped. */
-async function workers(): Promise<Record<string, unknown>[]> {
-  const { body } = await service.send('POST', '/get_endpoint_workers/', { id: '31', api_key: null });
-  return body as unknown as Record<string, unknown>[];
-}
-
-function statuses(): Promise<unknown[]> {
-  return workers().then((all) => all.map(({ status }) => status));
 }
 
 test('one of a deployment says when it ends with it', async () => {
   const deployment = { name: 'a', image: 'b', file_hash: 'c', file_size: 1, ttl: 100 };
-  await service.send('PUT', '/api/v0/deployments/', deployment);
+  await send('PUT', '/api/v0/deployments/', deployment);
   await service.emulator.clock.advance(40_000);
-  const { body } = await service.send('GET', '/api/v0/endptjobs/32/');
-  expect(body['result']).toMatchObject({ auto_delete_in_seconds: 60, auto_delete_due_24h: true });
+  expect(await endpoint(32)).toMatchObject({ auto_delete_in_seconds: 60, auto_delete_due_24h: true });
 });
 
 test('one is made in a state and with what the engine is told beside its parameters', async () => {
   const more = { endpoint_state: 'suspended', overrecruit_ratio: 1.5, autoscaler_instance: 'prod' };
-  const made = await service.send('POST', '/api/v0/endptjobs/', { endpoint_name: 'talk', ...more });
-  const { body } = await service.send('GET', `/api/v0/endptjobs/${String(made.body['result'])}/`);
-  expect(body['result']).toMatchObject({ endpoint_name: 'talk', ...more });
-  const renamed = await service.send('PUT', ENDPOINT, { endpoint_name: 'talk' });
+  const made = await send('POST', '/api/v0/endptjobs/', { endpoint_name: 'talk', ...more });
+  expect(await endpoint(Number(made.body['result']))).toMatchObject({ endpoint_name: 'talk', ...more });
+  const renamed = await send('PUT', ENDPOINT, { endpoint_name: 'talk' });
   expect(renamed).toMatchObject({ status: 400, body: { error: 'bad_request' } });
 });
 
 describe('states', () => {
   test('are those of the deployment that manages it, and changed there alone', async () => {
     const deployment = { name: 'a', image: 'b', file_hash: 'c', file_size: 1 };
-    await service.send('PUT', '/api/v0/deployments/', deployment);
-    const put = await service.send('PUT', '/api/v0/endptjobs/32/', { endpoint_state: 'suspended' });
+    await send('PUT', '/api/v0/deployments/', deployment);
+    const put = await send('PUT', '/api/v0/endptjobs/32/', { endpoint_state: 'suspended' });
     expect(put).toMatchObject({ status: 400, body: { error: 'bad_request' } });
-    await service.send('POST', '/api/v0/deployment/44/stop/', {});
-    const { body: stopped } = await service.send('GET', '/api/v0/endptjobs/32/');
-    expect(stopped['result']).toMatchObject({ endpoint_state: 'stopped' });
+    await send('POST', '/api/v0/deployment/44/stop/', {});
+    expect(await endpoint(32)).toMatchObject({ endpoint_state: 'stopped' });
   });
 
   test('other than the three are refused, and so are parameters that the rules refuse, beside a state too', async () => {
-    const wrong = await service.send('PUT', ENDPOINT, { endpoint_state: 'asleep' });
+    const wrong = await send('PUT', ENDPOINT, { endpoint_state: 'asleep' });
     expect(wrong).toMatchObject({ status: 400, body: { error: 'bad_request' } });
-    const both = await service.send('PUT', ENDPOINT, { endpoint_state: 'stopped', target_util: 90 });
+    const both = await send('PUT', ENDPOINT, { endpoint_state: 'stopped', target_util: 90 });
     expect(both.reason).toContain('target-util-range');
     expect(await endpoint()).toMatchObject({ endpoint_state: 'active' });
   });
 });
 
-test('workers come as a list, each what its instance is', async () => {
-  expect(await workers()).toMatchObject([
-    { id: 501, status: 'idle', cur_load: 0, reqs_working: 0, gpu_name: 'RTX 4090' },
-    // What it can do is a guess until it has measured itself.
-    { id: 502, status: 'created', loaded_at: 0, started_at: 0, perf: 1000, measured_perf: 1000 },
-  ]);
-  service.emulator.instances.setStatus(501, 'offline');
-  await service.emulator.clock.advance(5_000);
-  // The engine has seen it, and recruits another one.
-  expect(await statuses()).toEqual(['error', 'loading', 'created']);
-  await service.send('DELETE', '/api/v0/instances/501/', {});
-  expect(await statuses()).toEqual(['loading', 'created']);
-});
-
 test('logs say what happened, by id or by name, the last lines only', async () => {
-  await service.send('PUT', ENDPOINT, { endpoint_state: 'stopped' });
-  await service.send('PUT', ENDPOINT, { endpoint_state: 'active', max_workers: 7 });
-  const byId = await service.send('POST', '/get_endpoint_logs/', { id: 31, tail: null });
-  const byName = await service.send('POST', '/get_endpoint_logs', { endpoint: 'chat', tail: '60' });
+  await send('PUT', ENDPOINT, { endpoint_state: 'stopped' });
+  await send('PUT', ENDPOINT, { endpoint_state: 'active', max_workers: 7 });
+  const byId = await send('POST', '/get_endpoint_logs/', { id: 31, tail: null });
+  const byName = await send('POST', '/get_endpoint_logs', { endpoint: 'chat', tail: '60' });
   const said = String(byId.body['info1']);
   expect(said).toContain('the endpoint is stopped, with 2 workers');
   expect(said).toContain('{"max_workers":7}');
   expect(byName.body).toMatchObject({ success: true, info1: said.slice(-60) });
-  const none = await service.send('POST', '/get_endpoint_logs/', { endpoint: 'nothing' });
+  const none = await send('POST', '/get_endpoint_logs/', { endpoint: 'nothing' });
   expect(none).toMatchObject({ status: 200, body: 'no endpoint nothing' });
 });
 
 describe('a route', () => {
-  const ask = (more: object = {}) =>
-    service.send('POST', '/route/', {
-      endpoint: 'chat',
-      cost: '100',
-      request_idx: 0,
-      replay_timeout: 60,
-      ...more,
-    });
+  const usual = { endpoint: 'chat', cost: '100', request_idx: 0, replay_timeout: 60 };
+  const ask = (more: object = {}) => send('POST', '/route/', { ...usual, ...more });
 
   test('leads to a ready worker, signed by the service', async () => {
     const { body } = await ask();
@@ -113,15 +81,11 @@ describe('a route', () => {
   });
 
   test('is not there while no worker is ready, and is asked for again by its number', async () => {
-    await service.send('PUT', ENDPOINT, { endpoint_state: 'stopped' });
+    await send('PUT', ENDPOINT, { endpoint_state: 'stopped' });
     const waiting = await ask();
-    expect(waiting.body).toEqual({
-      success: true,
-      request_idx: 1,
-      endpoint: 'chat',
-      status: 'no worker is ready: 2 stopped',
-    });
-    await service.send('PUT', ENDPOINT, { endpoint_state: 'active' });
+    const status = 'no worker is ready: 2 stopped';
+    expect(waiting.body).toEqual({ success: true, request_idx: 1, endpoint: 'chat', status });
+    await send('PUT', ENDPOINT, { endpoint_state: 'active' });
     await service.emulator.clock.advance(60_000);
     expect((await ask({ request_idx: 1 })).body).toMatchObject({ request_idx: 1, reqnum: 1 });
     expect((await ask()).body).toMatchObject({ request_idx: 2 });
@@ -129,39 +93,33 @@ describe('a route', () => {
 });
 
 test("an existing client gets through with the endpoint's own key, in header and query, which opens nothing else", async () => {
-  const { body } = await service.send('GET', '/api/v0/endptjobs/');
+  const { body } = await send('GET', '/api/v0/endptjobs/');
   const [{ api_key: key = '' } = {}] = body['results'] as { api_key?: string }[];
-  expect(
-    (await service.send('POST', `/route/?api_key=${key}`, { endpoint: 'chat', cost: 1 }, '')).body,
-  ).toHaveProperty('url');
+  const route = await send('POST', `/route/?api_key=${key}`, { endpoint: 'chat', cost: 1 }, '');
+  expect(route.body).toHaveProperty('url');
   for (const path of ['/get_endpoint_logs/', '/get_endpoint_workers/', '/get_workergroup_logs/']) {
     const id = path.includes('workergroup') ? 7 : 31;
-    expect(await service.send('POST', path, { id }, key)).toMatchObject({ status: 200, body: {} });
+    expect(await send('POST', path, { id }, key)).toMatchObject({ status: 200, body: {} });
   }
-  expect(await service.send('GET', '/api/v0/endptjobs/', undefined, key)).toMatchObject({ status: 401 });
+  expect(await send('GET', '/api/v0/endptjobs/', undefined, key)).toMatchObject({ status: 401 });
   expect(JSON.stringify(service.emulator.journal.entries())).not.toContain(key);
 });
 
 describe('the key in the body of the log operation', () => {
   const asked = async (header: string, inBody: unknown) => {
-    const answer = await service.send('POST', '/get_workergroup_logs/', { id: 7, api_key: inBody }, header);
+    const answer = await send('POST', '/get_workergroup_logs/', { id: 7, api_key: inBody }, header);
     return typeof answer.body['info1'] === 'string' ? 'log' : answer.status;
   };
 
   test.each(['spec', 'public'] as const)('may be of any kind of the same user: %s', async (dialect) => {
+    const key = (name: string) => ({ name, key: name });
     const users = [
-      {
-        id: 1,
-        api_keys: [
-          { name: 'a', key: 'a' },
-          { name: 'b', key: 'b' },
-        ],
-      },
-      { id: 2, api_keys: [{ name: 'other', key: 'other' }] },
+      { id: 1, api_keys: [key('a'), key('b')] },
+      { id: 2, api_keys: [key('other')] },
     ];
     await using strict = await startPublic({ dialect, seed: { users, workergroups: [{ id: 7 }] } });
-    const logs = async (header: string, key: unknown) => {
-      const body = { id: 7, tail: 5, api_key: key };
+    const logs = async (header: string, api_key: unknown) => {
+      const body = { id: 7, tail: 5, api_key };
       return (await strict.send('POST', '/get_workergroup_logs', body, header)).status;
     };
     expect(await logs('a', 'b')).toBe(200);
@@ -173,10 +131,9 @@ describe('the key in the body of the log operation', () => {
 
   test("is a key, a session or an endpoint's own, beside a header or without", async () => {
     const { emulator } = service;
-    const { body } = await service.send('GET', '/api/v0/endptjobs/31/');
-    const { api_key: own = '' } = body['result'] as { api_key?: string };
+    const own = String((await endpoint())['api_key']);
     const login = { tfa_method: 'totp', code: emulator.totp(1) };
-    const session = String((await service.send('POST', '/api/v0/tfa/', login)).body['session_key']);
+    const session = String((await send('POST', '/api/v0/tfa/', login)).body['session_key']);
     for (const header of ['', emulator.apiKey, session, own])
       for (const inBody of [emulator.apiKey, session, own])
         expect.soft(await asked(header, inBody), `${header} ${inBody}`).toBe('log');
@@ -207,21 +164,21 @@ const REQUEST = {
 };
 
 async function listed(path = '/api/v0/workergroups/'): Promise<Record<string, unknown>[]> {
-  const { body } = await service.send('GET', path);
+  const { body } = await send('GET', path);
   return body['results'] as Record<string, unknown>[];
 }
 
 async function groupWorkers(id: number): Promise<Record<string, unknown>[]> {
-  const { body } = await service.send('POST', '/get_workergroup_workers/', { id, api_key: null });
+  const { body } = await send('POST', '/get_workergroup_workers/', { id, api_key: null });
   return body['workers'] as Record<string, unknown>[];
 }
 
 describe.each(['/api/v0/workergroups', '/api/v0/autojobs'])('at %s', (path) => {
-  const send = (method: string, below: string, body?: unknown): Promise<Answered> =>
-    service.send(method, path + below, body);
+  const sendTo = (method: string, below: string, body?: unknown): Promise<Answered> =>
+    send(method, path + below, body);
 
   test('one is made with its first workers, changed in what is sent, and deleted with them', async () => {
-    expect(await send('POST', '/', REQUEST)).toMatchObject({ status: 200, body: { success: true, id: 9 } });
+    expect(await sendTo('POST', '/', REQUEST)).toMatchObject({ status: 200, body: { success: true, id: 9 } });
     const made = (await listed(`${path}/`)).at(-1);
     expect(made).toMatchObject({
       id: 9,
@@ -237,9 +194,7 @@ describe.each(['/api/v0/workergroups', '/api/v0/autojobs'])('at %s', (path) => {
       cold_mult: 1,
       api_key: expect.stringMatching(/^[0-9a-f]{64}$/) as unknown,
     });
-    expect(Object.keys(made ?? {})).toEqual(
-      expect.arrayContaining(['launch_args', 'min_load', 'created_at']),
-    );
+    for (const name of ['launch_args', 'min_load', 'created_at']) expect(made).toHaveProperty(name);
     expect((await groupWorkers(9)).map(({ id }) => id)).toEqual([505, 506]);
     const change = {
       ...REQUEST,
@@ -247,9 +202,9 @@ describe.each(['/api/v0/workergroups', '/api/v0/autojobs'])('at %s', (path) => {
       gpu_ram: null,
       search_params: { gpu_ram: { gte: 48 } },
     };
-    expect(await send('PUT', '/9/', change)).toMatchObject({ status: 200, body: { success: true } });
+    expect(await sendTo('PUT', '/9/', change)).toMatchObject({ status: 200, body: { success: true } });
     expect((await listed()).at(-1)).toMatchObject({ search_query: { gpu_ram: { gte: 48 } }, gpu_ram: 24 });
-    expect((await send('DELETE', '/9/', { client_id: 'me' })).body).toEqual({
+    expect((await sendTo('DELETE', '/9/', { client_id: 'me' })).body).toEqual({
       success: true,
       deleted_workers: [505, 506],
       failed_workers: [],
@@ -261,7 +216,7 @@ describe.each(['/api/v0/workergroups', '/api/v0/autojobs'])('at %s', (path) => {
 
 test('a rolling update passes over workers that are not ready, can be stopped, and needs a group', async () => {
   const update = (id: number | string, more?: object) =>
-    service.send('POST', '/update_workers/', { workergroup_id: id, ...more });
+    send('POST', '/update_workers/', { workergroup_id: id, ...more });
   expect((await update('7')).body).toMatchObject({ workers_to_update: 1 });
   expect((await update(7, { cancel_update: true })).body).toEqual({ success: true, cancelled: true });
   expect(await update(99)).toMatchObject({ status: 200, body: { error_msg: 'no worker group 99' } });

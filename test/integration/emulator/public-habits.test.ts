@@ -103,10 +103,7 @@ const IN_PUBLIC: Readonly<Record<string, Habit>> = {
     body: { ...sent.body, autoscaler_instance: 'prod', verbose: null, nested: { a: [1] } },
     query: [sent.query, 'owner=me&order=id'].filter((part) => part !== '').join('&'),
   }),
-  'numbers as text': (sent) => ({
-    ...sent,
-    body: numbersAsText(sent.body) as Sent['body'],
-  }),
+  'numbers as text': (sent) => ({ ...sent, body: numbersAsText(sent.body) as Sent['body'] }),
 };
 
 /** null where it is not set: every field that the contract knows, and that the example does not send. */

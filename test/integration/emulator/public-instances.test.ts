@@ -2,15 +2,15 @@
 import { describe, expect, test } from 'vitest';
 import { publicForEach } from '../../support/public-client.ts';
 
-const service = publicForEach();
+const { send } = publicForEach();
 
 async function row(id: number): Promise<Record<string, unknown>> {
-  const { body } = await service.send('GET', `/api/v0/instances/${id}/`, undefined);
+  const { body } = await send('GET', `/api/v0/instances/${id}/`, undefined);
   return body['instances'] as Record<string, unknown>;
 }
 
 test('one instance is labelled, and the label taken away', async () => {
-  const put = (label: string) => service.send('PUT', '/api/v0/instances/501/', { label, state: null });
+  const put = (label: string) => send('PUT', '/api/v0/instances/501/', { label, state: null });
   expect((await put('mine')).body).toEqual({ success: true });
   expect(await row(501)).toMatchObject({ label: 'mine', actual_status: 'running' });
   await put('');
@@ -18,7 +18,7 @@ test('one instance is labelled, and the label taken away', async () => {
 });
 
 test('filters are the combinations that there are', async () => {
-  const { body } = await service.send('GET', '/api/v0/instances/filters/');
+  const { body } = await send('GET', '/api/v0/instances/filters/');
   expect(body).toEqual({
     success: true,
     filters: [
@@ -29,16 +29,11 @@ test('filters are the combinations that there are', async () => {
 });
 
 describe('several offers at once', () => {
-  const bulk = (body: object) => service.send('POST', '/api/v0/asks/bulk/', body);
+  const bulk = (body: object) => send('POST', '/api/v0/asks/bulk/', body);
 
   test('are rented or refused each by itself', async () => {
-    const { body } = await bulk({
-      ids: ['3001', 3002, 9, 3001],
-      image: 'a',
-      disk: 10,
-      client_id: 'me',
-      label: null,
-    });
+    const ids = ['3001', 3002, 9, 3001];
+    const { body } = await bulk({ ids, image: 'a', disk: 10, client_id: 'me', label: null });
     expect(body).toEqual({
       success: true,
       results: [
@@ -64,7 +59,7 @@ describe('several offers at once', () => {
         ['-p 80:80', '1'],
       ],
     });
-    const wrong = await service.send('PUT', '/api/v0/asks/3002/', { image: 'a', env: '-e 1A' });
+    const wrong = await send('PUT', '/api/v0/asks/3002/', { image: 'a', env: '-e 1A' });
     expect(wrong).toMatchObject({ status: 400, body: { error: 'bad_request', ask_id: 3002 } });
   });
 

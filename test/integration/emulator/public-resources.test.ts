@@ -53,9 +53,8 @@ describe('templates', () => {
     const some = await sendTolerated('GET', searchPath({ id: { eq: 9 } }, '&select_cols=["id","name"]'));
     expect(some.body).toEqual({ success: true, templates_found: 1, templates: [{ id: 9, name: 'vllm' }] });
     const all = await sendTolerated('GET', searchPath({ id: { eq: 9 } }, '&select_cols=["*"]'));
-    expect(all.body['templates']).toMatchObject([
-      { id: 9, hash_id: EXAMPLE_HASH, image: 'vllm/vllm-openai' },
-    ]);
+    const whole = { id: 9, hash_id: EXAMPLE_HASH, image: 'vllm/vllm-openai' };
+    expect(all.body['templates']).toMatchObject([whole]);
   });
 
   test.each([
@@ -96,11 +95,8 @@ describe('templates', () => {
       desc: null,
       private: true,
     });
-    expect(body['template']).toMatchObject({
-      tag: 'latest',
-      recommended_disk_space: 32,
-      docker_login_repo: '',
-    });
+    const filled = { tag: 'latest', recommended_disk_space: 32, docker_login_repo: '' };
+    expect(body['template']).toMatchObject(filled);
     expect(body['template']).not.toHaveProperty('readme_visible');
     expect(body['template']).not.toHaveProperty('env');
   });
@@ -154,10 +150,8 @@ describe('API keys', () => {
   const KEYS = '/api/v0/auth/apikeys/';
 
   test('are created with their value shown once, used, listed without it, and deleted', async () => {
-    const { key, id } = await client.apiKeys.create({
-      name: 'reader',
-      permissions: { api: { user_read: {} } },
-    });
+    const permissions = { api: { user_read: {} } };
+    const { key, id } = await client.apiKeys.create({ name: 'reader', permissions });
     expect(key).toMatch(/^[0-9a-f]{64}$/);
     await expect(client.templates.search({}, { apiKey: key })).resolves.toBeDefined();
     const beat = client.deployments.heartbeat({ id: 42 }, { apiKey: key, retry: false });
@@ -167,13 +161,11 @@ describe('API keys', () => {
     expect(apikeys).toEqual([
       { id: 1, name: 'default', permissions: null, ...of },
       { id: 2, name: 'team', permissions: null, ...of },
-      { id: 3, name: 'reader', permissions: { api: { user_read: {} } }, ...of },
+      { id: 3, name: 'reader', permissions, ...of },
     ]);
     expect(id).toBe(3);
-    await expect(client.apiKeys.delete({ id: 3 })).resolves.toEqual({
-      success: true,
-      msg: 'Successfully Deleted API Key',
-    });
+    const deleted = await client.apiKeys.delete({ id: 3 });
+    expect(deleted).toEqual({ success: true, msg: 'Successfully Deleted API Key' });
     const after = client.templates.search({}, { apiKey: key, retry: false });
     await expect(after).rejects.toMatchObject({ status: 401 });
     await expect(client.apiKeys.delete({ id: 3 })).rejects.toMatchObject({ status: 404 });
@@ -234,10 +226,8 @@ test('endpoints are taken with more cold workers than workers, which the rules a
   expect(await send('POST', '/api/v0/endptjobs/', parameters)).toMatchObject({ status: 200 });
   expect(await send('PUT', '/api/v0/endptjobs/31/', { cold_workers: 21 })).toMatchObject({ status: 200 });
   expect(emulator.endpointGroups.list()).toMatchObject([{ id: 31, cold_workers: 21 }, parameters]);
-  expect(checkEndpointGroup(parameters).findings[0]).toMatchObject({
-    rule: 'cold-workers-above-max',
-    severity: 'error',
-  });
+  const [finding] = checkEndpointGroup(parameters).findings;
+  expect(finding).toMatchObject({ rule: 'cold-workers-above-max', severity: 'error' });
 });
 
 test('the older log path, a tail that is not given, and a key that is not in the body', async () => {

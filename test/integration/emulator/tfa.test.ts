@@ -1,34 +1,25 @@
 /** 2FA as a client meets it: over sockets, with the project's own client, the outbox and the admin API. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { createClient, type Client } from '../../../src/client/client.ts';
+import { createClient } from '../../../src/client/client.ts';
 import { startEmulator, type Emulator } from '../../../src/emulator/index.ts';
 import { BACKUP_CODES, MINUTE, NEW_PHONE, NOON, TFA_SEED } from '../../support/two-factor.ts';
 import { ask } from '../../support/public-client.ts';
 
 let emulator: Emulator;
-const clients: Client[] = [];
-
 beforeEach(async () => {
   emulator = await startEmulator({ seed: TFA_SEED, clock: { frozenAtMs: NOON } });
 });
+afterEach(() => emulator.close());
 
-afterEach(async () => {
-  for (const client of clients.splice(0)) await client[Symbol.asyncDispose]();
-  await emulator.close();
-});
-
-function clientOf(apiKey: string): Client {
-  const client = createClient({ baseUrl: emulator.url, apiKey });
-  clients.push(client);
-  return client;
-}
+const clientOf = (apiKey: string) => createClient({ baseUrl: emulator.url, apiKey });
 
 const send = (method: string, path: string, body?: unknown, key = '') =>
   ask(emulator, [method, path], body, key);
 
 describe('the outbox', () => {
   test('shows every code that was sent, again and again, and uses none up', async () => {
-    const { tfa } = clientOf('dev');
+    await using client = clientOf('dev');
+    const { tfa } = client;
     const { secret } = await tfa.sendEmail({});
     await emulator.clock.advance(1_000);
     await tfa.sendSms({ phone_number: NEW_PHONE });
@@ -50,7 +41,8 @@ describe('the outbox', () => {
   });
 
   test('is part of a snapshot, as are challenges and locks', async () => {
-    const { tfa } = clientOf('dev');
+    await using client = clientOf('dev');
+    const { tfa } = client;
     const { secret } = await tfa.sendEmail({});
     const proof = { tfa_method: 'email', secret, code: emulator.outbox.latest().code } as const;
     const snapshot = emulator.snapshot();
@@ -65,12 +57,14 @@ describe('the outbox', () => {
 });
 
 test('neither journal nor state of the emulator shows a secret, a code or a session', async () => {
-  const { tfa } = clientOf('dev');
+  await using client = clientOf('dev');
+  const { tfa } = client;
   const { secret } = await tfa.sendEmail({});
   const { code } = emulator.outbox.latest();
   const { session_key: session = '' } = await tfa.login({ tfa_method: 'email', secret, code });
   await tfa.authorizeNewMethod({ backup_code: BACKUP_CODES[0] });
-  await clientOf(session).tfa.status();
+  await using inside = clientOf(session);
+  await inside.tfa.status();
   await send('GET', `/api/v0/${session}?secret=${secret}`, undefined, session);
   const login = emulator.tfa.startLogin(1).tfa_secret;
   await send('POST', '/api/v0/tfa/email/', { secret: login });

@@ -1,19 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { ERRORS, type ErrorCode } from '../../../src/contract/errors.ts';
 import { OPERATION_IDS, operationOf } from '../../../src/contract/operations.ts';
-import { matchOperation } from '../../../src/wire/match.ts';
-import { encodeRequest, partsOf } from '../../../src/wire/request.ts';
+import { partsOf } from '../../../src/wire/request.ts';
 
 describe.each(OPERATION_IDS)('%s', (id) => {
   const operation = operationOf(id);
-
-  test('is found by the path that its example is sent to', () => {
-    const encoded = encodeRequest(operation, operation.example.input, 'key');
-    if (!encoded.ok) throw new Error('the example is invalid');
-    const [path = ''] = encoded.request.target.split('?');
-    expect(matchOperation(operation.method, path)?.value).toBe(id);
-    expect(matchOperation(operation.method, `${path.replace(/\/$/, '')}/`)?.value).toBe(id);
-  });
 
   test('names its path parameters, and no field twice', () => {
     const named = [...operation.path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name);

@@ -3,12 +3,7 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import { ERRORS, type ErrorDefinition } from '../../../src/contract/errors.ts';
 import { OPERATION_IDS, operationOf } from '../../../src/contract/operations.ts';
 import { BACKUP_CODE } from '../../../src/contract/operations/tfa/tfa.ts';
-import {
-  openApiDocument,
-  type JsonSchema,
-  type OpenApiDocument,
-  type OperationObject,
-} from '../../../src/openapi/document.ts';
+import { openApiDocument, type JsonSchema, type OpenApiDocument } from '../../../src/openapi/document.ts';
 
 /** What an independent validator has against a document: its structure, references, and examples against their schemas. */
 async function problemsOf(document: OpenApiDocument): Promise<string[]> {
@@ -20,24 +15,17 @@ async function problemsOf(document: OpenApiDocument): Promise<string[]> {
       'no-invalid-parameter-examples': 'error',
     },
   });
-  const found = await lintFromString({
-    source: JSON.stringify(document),
-    absoluteRef: 'openapi.json',
-    config,
-  });
+  const source = JSON.stringify(document);
+  const found = await lintFromString({ source, absoluteRef: 'openapi.json', config });
   return found.map(({ ruleId, message, location }) => `${ruleId}: ${message} (${location[0]?.pointer})`);
 }
 
 let document: OpenApiDocument;
 beforeEach(() => void (document = openApiDocument()));
 
-function operations(): [string, string, OperationObject][] {
+function operations() {
   return Object.entries(document.paths).flatMap(([path, methods]) =>
-    Object.entries(methods).map(([method, operation]): [string, string, OperationObject] => [
-      method,
-      path,
-      operation,
-    ]),
+    Object.entries(methods).map(([method, operation]) => Object.assign({ method, path }, operation)),
   );
 }
 
@@ -59,33 +47,25 @@ describe('the OpenAPI document', () => {
     expect(await problemsOf(some(elsewhere))).toEqual(sound);
     const added = async (from: string, to: string) =>
       (await problemsOf(broken(from, to))).filter((problem) => !sound.includes(problem)).join();
-    expect(await added('"deployment_id":42', '"deployment_id":"42"')).toContain(
-      'no-invalid-media-type-examples',
-    );
+    const ofExample = await added('"deployment_id":42', '"deployment_id":"42"');
+    expect(ofExample).toContain('no-invalid-media-type-examples');
     expect(await added('schemas/Error"', 'schemas/Eror"')).toContain('no-unresolved-refs');
     expect(await added('"in":"path"', '"in":"paht"')).toContain('struct');
   });
 
   test('has every operation, at its method, path and server', () => {
-    expect(
-      operations()
-        .map(([, , { operationId }]) => operationId)
-        .toSorted(),
-    ).toEqual([...OPERATION_IDS].toSorted());
-    for (const [method, path, { operationId, servers, 'x-source': source }] of operations()) {
-      const operation = operationOf(operationId);
-      expect([method.toUpperCase(), path, source]).toEqual([
-        operation.method,
-        operation.path,
-        operation.source,
-      ]);
-      expect(servers?.[0]?.url).toBe(operation.base === 'serverless' ? '{serverless_url}' : undefined);
+    const ids = operations().map(({ operationId }) => operationId);
+    expect(ids.toSorted()).toEqual([...OPERATION_IDS].toSorted());
+    for (const shown of operations()) {
+      const { method, path, source, base } = operationOf(shown.operationId);
+      expect([shown.method.toUpperCase(), shown.path, shown['x-source']]).toEqual([method, path, source]);
+      expect(shown.servers?.[0]?.url).toBe(base === 'serverless' ? '{serverless_url}' : undefined);
     }
     expect(document.servers.map(({ url }) => url)).toEqual(['{base_url}', '{serverless_url}']);
   });
 
   test('has an example of every request and answer', () => {
-    for (const [, , { requestBody, responses, parameters = [] }] of operations()) {
+    for (const { requestBody, responses, parameters = [] } of operations()) {
       if (requestBody) expect(requestBody.content['application/json'].example).toBeDefined();
       expect(responses['200']?.content['application/json'].example).toBeDefined();
       for (const parameter of parameters) {
@@ -95,7 +75,7 @@ describe('the OpenAPI document', () => {
   });
 
   test('has every error that an operation declares, at each of its statuses', () => {
-    for (const [, , { operationId, responses }] of operations()) {
+    for (const { operationId, responses } of operations()) {
       for (const code of operationOf(operationId).errors) {
         const { status, when }: ErrorDefinition = ERRORS[code];
         for (const each of status)
@@ -112,7 +92,7 @@ describe('the OpenAPI document', () => {
   });
 
   test('leaves the codes of errors open: the service has more than the interface names', () => {
-    const codes = operations().flatMap(([, , { responses }]) =>
+    const codes = operations().flatMap(({ responses }) =>
       Object.values(responses).flatMap(({ content }) => {
         const { allOf } = content['application/json'].schema as { allOf?: { properties?: JsonSchema }[] };
         return allOf?.flatMap(({ properties }) => properties?.['error'] ?? []) ?? [];
@@ -124,30 +104,24 @@ describe('the OpenAPI document', () => {
   });
 
   test('says what needs a key, and what a secret alone may do', () => {
-    const open = operations().filter(([, , { security }]) =>
-      security.some((each) => Object.keys(each).length === 0),
-    );
-    expect(open.map(([, , { operationId }]) => operationId)).toEqual(
-      OPERATION_IDS.filter((id) => operationOf(id).verification.secretAlone),
-    );
+    const open = operations().filter(({ security }) => security.some((one) => Object.keys(one).length === 0));
+    const withSecret = OPERATION_IDS.filter((id) => operationOf(id).verification.secretAlone);
+    expect(open.map(({ operationId }) => operationId)).toEqual(withSecret);
     expect(document.components.securitySchemes).toMatchObject({ apiKey: { type: 'http', scheme: 'bearer' } });
   });
 
   test('says what the document says of values: whole hours, the form of backup codes, lengths in characters', () => {
     const { schemas } = document.components;
-    expect(schemas['MaintenanceWindow']).toMatchObject({
-      properties: { duration_hours: { type: 'integer' } },
-    });
+    const field = (schema: string, name: string) =>
+      (schemas[schema] as { properties: Record<string, object> }).properties[name];
+    expect(field('MaintenanceWindow', 'duration_hours')).toMatchObject({ type: 'integer' });
     const pattern = BACKUP_CODE.source;
-    expect(schemas['tfa.login.request']).toMatchObject({ properties: { backup_code: { pattern } } });
-    for (const id of ['tfa.confirmNew', 'tfa.regenerateBackupCodes']) {
-      const backup_codes = { minItems: 10, maxItems: 10, items: { type: 'string', pattern } };
-      expect(schemas[`${id}.response`]).toMatchObject({ properties: { backup_codes } });
-    }
-    expect(schemas['instances.create.request']).toMatchObject({
-      properties: { onstart: { maxLength: 4048 } },
-    });
-    expect(schemas['tfa.update.request']).toMatchObject({ properties: { label: { maxLength: 30 } } });
+    expect(field('tfa.login.request', 'backup_code')).toMatchObject({ pattern });
+    const codes = { minItems: 10, maxItems: 10, items: { type: 'string', pattern } };
+    for (const id of ['tfa.confirmNew', 'tfa.regenerateBackupCodes'])
+      expect(field(`${id}.response`, 'backup_codes')).toMatchObject(codes);
+    expect(field('instances.create.request', 'onstart')).toMatchObject({ maxLength: 4048 });
+    expect(field('tfa.update.request', 'label')).toMatchObject({ maxLength: 30 });
   });
 
   test('has the eight defaults of §2.7 where a group is created, and none where it is changed', () => {
@@ -170,11 +144,8 @@ describe('the OpenAPI document', () => {
       max_queue_time: 30,
       target_queue_time: 10,
     });
-    expect(defaultsOf('TemplateFields')).toMatchObject({
-      tag: 'latest',
-      runtype: 'args',
-      recommended_disk_space: 8,
-    });
+    const ofTemplate = { tag: 'latest', runtype: 'args', recommended_disk_space: 8 };
+    expect(defaultsOf('TemplateFields')).toMatchObject(ofTemplate);
     expect(defaultsOf('tfa.login.request')).toEqual({ tfa_method: 'sms', admin: false });
     expect(defaultsOf('endpointGroups.update.request')).toEqual({});
     // A field that is required at creation may be left out of an edit, and then stays as it is.
@@ -183,45 +154,38 @@ describe('the OpenAPI document', () => {
 
   test('marks what the interface does not say: permissions but one, and codes but those of 2FA', () => {
     const assumed = Object.fromEntries(
-      operations().map(([, , operation]) => [operation.operationId, operation['x-assumed']]),
+      operations().map((operation) => [operation.operationId, operation['x-assumed']]),
     );
     expect(assumed).toMatchObject({
       'templates.search': undefined,
       'deployments.heartbeat': ['permission', 'not_found'],
       'instances.create': ['permission', 'invalid_offer', 'not_found'],
       'templates.edit': ['not_found'],
+      'users.spendRate': ['permission'],
       'tfa.update': undefined,
     });
     const heartbeat = document.paths['/api/v0/deployment/{id}/heartbeat']?.['post'];
     expect(heartbeat?.description).toContain('`instance_write` (assumed');
-    expect(heartbeat?.responses['404']?.description).toContain(
-      '(Assumed: the interface does not name it here.)',
-    );
+    const noted = '(Assumed: the interface does not name it here.)';
+    expect(heartbeat?.responses['404']?.description).toContain(noted);
     const update = document.paths['/api/v0/tfa/update/']?.['put'];
     expect(update?.responses['404']?.description).not.toContain('(Assumed');
   });
 
   test("has the spacings of the table, and says that they are not the interface's", () => {
-    const told = operations().flatMap(([, , operation]) =>
-      operation['x-public-spacing-ms'] === undefined
-        ? []
-        : [[operation.operationId, operation['x-public-spacing-ms'], operation.description] as const],
-    );
-    const stated = OPERATION_IDS.flatMap((id) => {
-      const { publicSpacingMs } = operationOf(id);
-      return publicSpacingMs === undefined ? [] : [[id, publicSpacingMs] as const];
-    });
-    expect(new Map(told.map(([id, ms]) => [id, ms]))).toEqual(new Map<string, number>(stated));
-    for (const [, ms, description] of told)
+    for (const { operationId, description, 'x-public-spacing-ms': ms } of operations()) {
+      expect(ms).toBe(operationOf(operationId).publicSpacingMs);
+      if (ms === undefined) continue;
       expect(description).toContain(
         `The public service takes one call of a key every ${ms / 1000} s; the interface states no limit.`,
       );
+    }
     expect(document.info.description).toContain('`x-public-spacing-ms`');
   });
 
   test('marks what is deprecated, with its replacement', () => {
-    const old = operations().filter(([, , { deprecated }]) => deprecated);
-    expect(old.map(([, , operation]) => [operation.operationId, operation['x-replaced-by']])).toEqual([
+    const old = operations().filter(({ deprecated }) => deprecated);
+    expect(old.map((operation) => [operation.operationId, operation['x-replaced-by']])).toEqual([
       ['tfa.test', 'tfa.sendSms'],
       ['tfa.testSubmit', 'tfa.confirmNew'],
       ['tfa.resend', 'tfa.resendSms'],

@@ -17,29 +17,19 @@ function refused(text: string, headers: WireResponse['headers'] = {}, status = 4
   return decodeResponse(operationOf('deployments.heartbeat'), { status, text, headers });
 }
 
-const LIVE = {
-  error: 'HTTPTooManyRequests',
-  msg: 'API requests too frequent',
-  retry_after: 10,
-  limit: 5,
-  remaining: 0,
-};
+const WORDS = 'API requests too frequent';
+const LIVE = { error: 'HTTPTooManyRequests', msg: WORDS, retry_after: 10, limit: 5, remaining: 0 };
+type Wait = number | undefined;
 
 describe('a 429', () => {
-  test.each<[shape: string, text: string, retryAfterMs: number | undefined, thresholdMs: number | undefined]>(
-    [
-      ['JSON, as captured', JSON.stringify(LIVE).replace('5', '5.0'), 10_000, undefined],
-      ['plain text', 'API requests too frequent', undefined, undefined],
-      ['plain text with a threshold', 'API requests too frequent: endpoint threshold=3.0', undefined, 3_000],
-      ['detail', '{"detail":"API requests too frequent endpoint threshold=2.0"}', undefined, 2_000],
-      [
-        'the JSON error body',
-        '{"success":false,"error":"rate_limited","msg":"API requests too frequent"}',
-        undefined,
-        undefined,
-      ],
-    ],
-  )('of the shape %s says when to come back', (_, text, retryAfterMs, thresholdMs) => {
+  const ERROR = `{"success":false,"error":"rate_limited","msg":"${WORDS}"}`;
+  test.each<[shape: string, text: string, retryAfterMs: Wait, thresholdMs: Wait]>([
+    ['JSON, as captured', JSON.stringify(LIVE).replace('5', '5.0'), 10_000, undefined],
+    ['plain text', WORDS, undefined, undefined],
+    ['plain text with a threshold', `${WORDS}: endpoint threshold=3.0`, undefined, 3_000],
+    ['detail', `{"detail":"${WORDS} endpoint threshold=2.0"}`, undefined, 2_000],
+    ['the JSON error body', ERROR, undefined, undefined],
+  ])('of the shape %s says when to come back', (_, text, retryAfterMs, thresholdMs) => {
     expect(refused(text)).toMatchObject({ meaning: 'throttled', retryAfterMs, thresholdMs });
     expect(refused(text, { 'retry-after': '7' })).toMatchObject({ retryAfterMs: 7_000, thresholdMs });
   });
@@ -47,7 +37,7 @@ describe('a 429', () => {
   test('has the words and the fields of the captured one', () => {
     expect(refused(JSON.stringify(LIVE))).toMatchObject({
       code: 'HTTPTooManyRequests',
-      message: 'API requests too frequent',
+      message: WORDS,
       fields: { retry_after: 10, limit: 5, remaining: 0 },
     });
   });
@@ -71,10 +61,8 @@ describe('a 429', () => {
   test('alone says so: of another refusal the header counts, and nothing else', () => {
     const { retry_after: _, ...others } = LIVE;
     expect(refused(JSON.stringify(LIVE), RESET, 503)).toMatchObject({ retryAfterMs: undefined });
-    expect(refused(JSON.stringify(others), { ...RESET, 'retry-after': '3' }, 503)).toMatchObject({
-      retryAfterMs: 3_000,
-      thresholdMs: undefined,
-    });
+    const other = refused(JSON.stringify(others), { ...RESET, 'retry-after': '3' }, 503);
+    expect(other).toMatchObject({ retryAfterMs: 3_000, thresholdMs: undefined });
   });
 });
 

@@ -349,11 +349,9 @@ test('the ids of what a bulk creation rented come through in each of the shapes 
   expect(rented(undefined, no)).toBe('refused');
 });
 
-describe('a list', () => {
-  test('of which no row can be read is not taken for an empty one', () => {
-    expect(decode('deployments.list', { deployments: [{ id: 'none' }, null] }).kind).toBe('unreadable');
-    expect(decode('deployments.list', { deployments: [] }).kind).toBe('ok');
-  });
+test('a list of which no row can be read is not taken for an empty one', () => {
+  expect(decode('deployments.list', { deployments: [{ id: 'none' }, null] }).kind).toBe('unreadable');
+  expect(decode('deployments.list', { deployments: [] }).kind).toBe('ok');
 });
 
 test('no answer has a closed set of words: a new one would break the type', () => {

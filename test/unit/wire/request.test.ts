@@ -30,11 +30,8 @@ function problemsWith(operation: Operation, input: object, apiKey: string | null
 }
 
 test('fields go into path, query or body', () => {
-  expect(requestOf(heartbeat, { id: 42 })).toEqual({
-    method: 'POST',
-    target: '/api/v0/deployment/42/heartbeat',
-    body: undefined,
-  });
+  const target = '/api/v0/deployment/42/heartbeat';
+  expect(requestOf(heartbeat, { id: 42 })).toEqual({ method: 'POST', target, body: undefined });
   expect(requestOf(asked, { name: 'a b' })?.target).toBe('/asked?name=a+b');
   expect(requestOf(asked, {})?.target).toBe('/asked');
 });
@@ -59,22 +56,16 @@ describe('extra fields', () => {
 
   test('go unchecked into the body, or into the query where there is none', () => {
     const extra = { readme_visible: true, tag: null, nested: { any: ['thing'] } };
-    expect(bodyOf(edit, { hash_id: 'h', desc: 'new', extra })).toEqual({
-      hash_id: 'h',
-      desc: 'new',
-      ...extra,
-    });
+    const known = { hash_id: 'h', desc: 'new' };
+    expect(bodyOf(edit, { ...known, extra })).toEqual({ ...known, ...extra });
     const search = requestOf(operationOf('templates.search'), { extra: { a: ['id'], b: undefined } });
     expect(search?.target).toBe('/api/v0/template/?a=%5B%22id%22%5D');
   });
 
   test('do not stand in for a field that is set, nor for the key', () => {
-    expect(problemsWith(logs, { id: 7, tail: 1, extra: { tail: 2, api_key: 'other' } })).toEqual(
-      ['extra.tail', 'extra.api_key'].map((field) => ({
-        field,
-        message: 'is a field of its own, and set already',
-      })),
-    );
+    const message = 'is a field of its own, and set already';
+    const problems = problemsWith(logs, { id: 7, tail: 1, extra: { tail: 2, api_key: 'other' } });
+    expect(problems).toEqual(['extra.tail', 'extra.api_key'].map((field) => ({ field, message })));
   });
 
   test.each([[null], [[1]], ['tag=x'], [true]])('%j is no object of fields', (extra) => {
@@ -101,9 +92,8 @@ describe('an input is refused', () => {
     expect(problemsWith(made, { name: 'n', more: 1 })).toEqual([
       { field: 'more', message: 'unknown field "more"; allowed: name, any' },
     ]);
-    expect(problemsWith({ ...without, path: '/none' }, { name: 'n' })[0]?.message).toBe(
-      'unknown field "name"; allowed: none',
-    );
+    const [problem] = problemsWith({ ...without, path: '/none' }, { name: 'n' });
+    expect(problem?.message).toBe('unknown field "name"; allowed: none');
   });
 
   test('without a field that must be there, on any level', () => {

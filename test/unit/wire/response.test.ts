@@ -32,11 +32,6 @@ test('a success keeps fields that the contract does not know', () => {
   for (const written of [text, `\uFEFF${text}`]) expect(answer(200, written)).toEqual({ kind: 'ok', value });
 });
 
-test.each(['{"success":true,"deployment_id":42,"error":""}', '{"success":true,"error_msg":""}'])(
-  'an empty error is no refusal: %s',
-  (text) => expect(answer(200, text, operationOf('workergroups.logs')).kind).toBe('ok'),
-);
-
 test('a key that was deleted is told by a sentence, or by no body at all', () => {
   const deletion = operationOf('apiKeys.delete');
   const value = { success: true, msg: 'API key 2 deleted' };

@@ -1,8 +1,6 @@
 /** What single fields of the interface take, and as what answers are read that say it in another way. */
 import { expect, test } from 'vitest';
-import { assumedParts, isErrorAssumed, isPermissionAssumed } from '../../../../src/contract/assumptions.ts';
 import { operationOf } from '../../../../src/contract/operations.ts';
-import { envMap } from '../../../../src/contract/operations/instances/instances.ts';
 import { machineIds } from '../../../../src/contract/operations/machines.ts';
 import { filterOn, isSecret, phoneNumber, secretText } from '../../../../src/contract/schemas.ts';
 import * as z from 'zod';
@@ -12,13 +10,6 @@ function refusedWith(schema: z.ZodType, value: unknown): string[] {
   const { error } = schema.safeParse(value);
   return error?.issues.map(({ path, message }) => [...path, message].join(': ')) ?? [];
 }
-
-test('an entry of the environment is refused by its name', () => {
-  expect(refusedWith(envMap, { NAME: 'x' })).toEqual([]);
-  expect(refusedWith(envMap, { 'A=B': 'x' })).toEqual([
-    'A=B: a name is not empty, has no = and no blank, and does not begin with -',
-  ]);
-});
 
 test('machine ids are a list, one, or a string of them', () => {
   for (const ids of [[1, 2], 7, '11', ' 11 , 12 ']) expect(refusedWith(machineIds, ids)).toEqual([]);
@@ -40,12 +31,9 @@ test('a filter names an operator', () => {
 });
 
 test('a secret is one inside of what may be absent, too', () => {
-  expect([secretText, secretText.optional(), secretText.nullable()].map(isSecret)).toEqual([
-    true,
-    true,
-    true,
-  ]);
-  expect([z.string(), z.string().min(1).optional()].map(isSecret)).toEqual([false, false]);
+  for (const secret of [secretText, secretText.optional(), secretText.nullable()])
+    expect(isSecret(secret)).toBe(true);
+  for (const other of [z.string(), z.string().min(1).optional()]) expect(isSecret(other)).toBe(false);
 });
 
 test('the answer about a deployment need not repeat its id, and has it in its wrapper', () => {
@@ -53,22 +41,6 @@ test('the answer about a deployment need not repeat its id, and has it in its wr
   expect(response.parse({ deployment: { ttl: 30 } })).toEqual({ deployment: { ttl: 30 } });
   for (const none of [[], {}, { id: 1 }, { deployment: null }, 'gone'])
     expect(readAnswer(response, none).success).toBe(false);
-});
-
-test('which permissions and errors are this project’s assumption', () => {
-  const search = operationOf('templates.search');
-  expect(isPermissionAssumed(search)).toBe(false);
-  expect(isPermissionAssumed({ ...search, origin: 'public dialect' })).toBe(true);
-  expect(isPermissionAssumed({ ...search, permission: 'user_write' })).toBe(true);
-  const { permission: _, ...open } = search;
-  expect(isPermissionAssumed(open)).toBe(false);
-  const errors = ['bad_request', 'auth_error'] as const;
-  expect(isErrorAssumed({ ...search, source: '§4.1' }, 'bad_request')).toBe(true);
-  expect(assumedParts({ ...search, source: '§4.1', permission: 'user_write', errors })).toEqual([
-    'permission',
-    ...errors,
-  ]);
-  expect(assumedParts({ ...open, source: '§4.1', errors: [] })).toEqual([]);
 });
 
 test.each(['id', 'result'])('the id of a new worker group is read from %s', (name) => {

@@ -10,7 +10,7 @@ import {
   parseRegistryLogin,
   printRegistryLogin,
 } from '../../../../src/contract/text/env-flags.ts';
-import { FlagError, splitLooseWords, splitWords } from '../../../../src/contract/text/shell-words.ts';
+import { splitLooseWords, splitWords } from '../../../../src/contract/text/shell-words.ts';
 
 const variable = fc.record({
   kind: fc.constant('variable' as const),
@@ -36,17 +36,6 @@ describe('container flags', () => {
     fc.assert(
       fc.property(flags, (written) => {
         expect(parseEnvFlags(printEnvFlags(written))).toEqual(written);
-      }),
-    );
-  });
-
-  test('that a person wrote mean the same after reading, printing and reading', () => {
-    const words = fc.constantFrom(...`-e |-p |A=|B|80:80|/udp|'|"|\\| |\n|x y|$`.split('|'));
-    fc.assert(
-      fc.property(fc.array(words, { maxLength: 12 }), (parts) => {
-        const read = parseOr(parts.join(''));
-        fc.pre(read !== undefined);
-        expect(parseEnvFlags(printEnvFlags(read ?? []))).toEqual(read);
       }),
     );
   });
@@ -94,9 +83,9 @@ describe('container flags', () => {
     [`-e A=it's two`, 11, 'a value with spaces needs quotes'],
     ['-e A=1\\', 7, 'a backslash needs a character after it'],
   ])('%s is refused at character %i: %s', (text, position, rule) => {
-    const error = problemOf(text);
-    expect(error).toMatchObject({ position, rule: expect.stringContaining(rule) as string });
-    expect(error?.message).toBe(`at character ${position}: ${error?.rule}`);
+    const message = expect.stringContaining(`at character ${position}: `) as string;
+    const refusal = { position, rule: expect.stringContaining(rule) as string, message };
+    expect(() => parseEnvFlags(text)).toThrow(expect.objectContaining(refusal));
   });
 });
 
@@ -187,27 +176,10 @@ describe('a registry login', () => {
   });
 });
 
-function parseOr(text: string): EnvFlag[] | undefined {
-  try {
-    return parseEnvFlags(text);
-  } catch {
-    return undefined;
-  }
-}
-
 function wordsOr(text: string): string[] | undefined {
   try {
     return splitWords(text).map((word) => word.text);
   } catch {
     return undefined;
   }
-}
-
-function problemOf(text: string): FlagError | undefined {
-  try {
-    parseEnvFlags(text);
-  } catch (error) {
-    if (error instanceof FlagError) return error;
-  }
-  return undefined;
 }

@@ -21,7 +21,7 @@ function started(seed: Seed, settings: SettingsInput = {}) {
   const lab = createLab({ ...PERFORMANCE, ...settings }, publicDialect, seed);
   const send = (method: string, path: string, body: object) =>
     lab.send(method, path, JSON.stringify(body), 'emulator-key').body as Record<string, unknown>;
-  const lines = (level: 'info0' | 'info1') =>
+  const lines = (level: 'info0' | 'info1' | 'trace') =>
     String(send('POST', '/get_endpoint_logs/', { id: 31, tail: -1 })[level])
       .trimEnd()
       .split('\n')
@@ -75,6 +75,10 @@ test('a load that rises and ends; fewer workers allowed; stopped, and active aga
     '[manage_workers][update_strategy] estimated load 50 units/s, 0 requests wait, a wait of 0 s',
     '[manage_workers][update_strategy] estimated load 3 units/s, 0 requests wait, a wait of 0 s',
   ]);
+  const capacities = lines('trace').filter((line) => line.startsWith('types.h[1363] run_value '));
+  expect(new Set(capacities.map((line) => line.split(' ')[2]))).toEqual(
+    new Set(['100.00', '300.00', '200.00', '0.00']),
+  );
 });
 
 test('workers die, are stopped by their owner, or never run', () => {

@@ -8,19 +8,9 @@ import { createLab } from '../../../support/two-factor.ts';
 const LOAD = { shape: 'constant', rate: 50, request_work: 50 } as const;
 
 function started(parameters: object, settings: SettingsInput = {}) {
-  const chat = {
-    id: 31,
-    endpoint_name: 'chat',
-    cold_mult: 1,
-    cold_workers: 0,
-    max_workers: 1,
-    ...parameters,
-  };
-  const seed: Seed = {
-    instances: [],
-    workergroups: [{ id: 7, endpoint_id: 31 }],
-    endpoint_groups: [chat],
-  };
+  const usual = { id: 31, endpoint_name: 'chat', cold_mult: 1, cold_workers: 0, max_workers: 1 };
+  const endpoint_groups = [{ ...usual, ...parameters }];
+  const seed: Seed = { instances: [], workergroups: [{ id: 7, endpoint_id: 31 }], endpoint_groups };
   const lab = createLab({ randomSeed: 3, ...settings }, publicDialect, seed);
   const send = (method: string, path: string, body: object) =>
     lab.send(method, path, JSON.stringify(body), 'emulator-key').body;
@@ -52,6 +42,13 @@ test.each([
   }
   expect(times('destroys')).toEqual([third]);
   expect(statuses()).toEqual(['loading']);
+});
+
+test('a worker whose instance fails on its way has died too', () => {
+  const { lab, workers } = started({ load: LOAD });
+  lab.advance(20_000);
+  lab.instances.setStatus(workers()[0]?.id ?? 0, 'offline');
+  expect(lab.endpointGroups.get('chat')).toMatchObject({ deaths: 1, workers: { error: 1 } });
 });
 
 test('a start from cold is given up after 300 s', () => {

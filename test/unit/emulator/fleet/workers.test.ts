@@ -3,7 +3,6 @@ import { describe, expect, test } from 'vitest';
 import {
   cancelRoll,
   deleteInstance,
-  NO_LOAD,
   recruitWorker,
   rollWorkers,
   runSpan,
@@ -20,7 +19,7 @@ import {
 } from '../../../../src/emulator/state/instances.ts';
 import { buildState } from '../../../../src/emulator/seed/build.ts';
 import type { State } from '../../../../src/emulator/state/state.ts';
-import type { WorkerPhase, WorkerRecord } from '../../../../src/emulator/state/serverless.ts';
+import type { WorkerRecord } from '../../../../src/emulator/state/serverless.ts';
 
 const NOW = Date.UTC(2026, 0, 1);
 const SETTINGS = {
@@ -42,37 +41,23 @@ function world(): { state: State; worker: WorkerRecord } {
 const instanceOf = (state: State) => state.instances.get(501)!;
 const at = (seconds: number) => NOW + seconds * 1000;
 
-describe('a status', () => {
-  test('without an engine is that of its instance', () => {
-    const { state, worker } = world();
-    const seen = [0, 9.999, 10, 29.999, 30, 9_999].map((seconds) => workerStatus(worker, state, at(seconds)));
-    expect(seen).toEqual(['created', 'created', 'loading', 'loading', 'idle', 'idle']);
-    setInstanceStatus(instanceOf(state), 'offline', at(40));
-    expect(workerStatus(worker, state, at(40))).toBe('error');
-    stopInstance(instanceOf(state), at(50));
-    expect([workerStatus(worker, state, at(50)), statusAt(instanceOf(state), at(50))]).toEqual([
-      'stopped',
-      'exited',
-    ]);
-    state.instances.delete(501);
-    expect(workerStatus(worker, state, at(50))).toBe('error');
-  });
+test('the status of a worker without an engine is that of its instance', () => {
+  const { state, worker } = world();
+  const seen = [0, 9.999, 10, 29.999, 30, 9_999].map((seconds) => workerStatus(worker, state, at(seconds)));
+  expect(seen).toEqual(['created', 'created', 'loading', 'loading', 'idle', 'idle']);
+  setInstanceStatus(instanceOf(state), 'offline', at(40));
+  expect(workerStatus(worker, state, at(40))).toBe('error');
+  stopInstance(instanceOf(state), at(50));
+  expect(workerStatus(worker, state, at(50))).toBe('stopped');
+  expect(statusAt(instanceOf(state), at(50))).toBe('exited');
+  state.instances.delete(501);
+  expect(workerStatus(worker, state, at(50))).toBe('error');
+});
 
-  test.each<[WorkerPhase, number, string]>([
-    ['creating', 0, 'created'],
-    ['creating', 10, 'loading'],
-    ['creating', 30, 'model_loading'],
-    ['ready', 30, 'idle'],
-    ['cold', 0, 'stopped'],
-    ['starting', 0, 'starting'],
-    ['draining', 0, 'stopping'],
-    ['error', 0, 'error'],
-    ['destroying', 0, 'destroying'],
-  ])('with an engine that has it %s after %d s is %s', (phase, seconds, status) => {
-    const { state, worker } = world();
-    worker.life = { phase, sinceMs: NOW, readyMs: null, startedMs: NOW };
-    expect(workerStatus(worker, state, at(seconds))).toBe(status);
-  });
+test('a worker that stops when its requests are done is stopping until then', () => {
+  const { state, worker } = world();
+  worker.life = { phase: 'draining', sinceMs: NOW, readyMs: null, startedMs: NOW };
+  expect(workerStatus(worker, state, NOW)).toBe('stopping');
 });
 
 test('an instance that is stopped loads and runs when it is started; a second time changes nothing', () => {
@@ -84,11 +69,8 @@ test('an instance that is stopped loads and runs when it is started; a second ti
   stopInstance(instance, at(50));
   expect([instance.stepsFromMs, instance.intendedStatus]).toEqual([at(40), 'stopped']);
   startInstance(instance, state.settings, at(60));
-  expect([60, 79.999, 80].map((seconds) => statusAt(instance, at(seconds)))).toEqual([
-    'loading',
-    'loading',
-    'running',
-  ]);
+  const statuses = [60, 79.999, 80].map((seconds) => statusAt(instance, at(seconds)));
+  expect(statuses).toEqual(['loading', 'loading', 'running']);
 });
 
 test('when an instance runs, and until when', () => {
@@ -104,22 +86,20 @@ test('when an instance runs, and until when', () => {
   expect(times(['created', 5])).toEqual([null, null]);
 });
 
-describe('an update', () => {
-  test('takes those that are ready one after the other, and one whose turn has not come can be left out', () => {
-    const { state } = world();
-    const group = state.workerGroups.get(7)!;
-    const [second, third] = [recruitWorker(state, group, NOW), recruitWorker(state, group, NOW)];
-    setInstanceStatus(state.instances.get(third.id)!, 'loading', NOW);
-    const all = workersOf(state, 7);
-    expect(rollWorkers(state, all, at(30)).map(({ id }) => id)).toEqual([501, second.id]);
-    const seen = (seconds: number) => all.map((worker) => workerStatus(worker, state, at(30 + seconds)));
-    expect(seen(0)).toEqual(['update_rebooting', 'update_ready', 'loading']);
-    expect(seen(30)).toEqual(['update_starting', 'update_ready', 'loading']);
-    expect(seen(60)).toEqual(['idle', 'update_rebooting', 'loading']);
-    expect(cancelRoll(all, at(30 + 59)).map(({ id }) => id)).toEqual([second.id]);
-    expect(seen(60)).toEqual(['idle', 'idle', 'loading']);
-    expect(cancelRoll(all, at(30 + 60))).toEqual([]);
-  });
+test('an update takes ready workers one after the other; one whose turn has not come can be left out', () => {
+  const { state } = world();
+  const group = state.workerGroups.get(7)!;
+  const [second, third] = [recruitWorker(state, group, NOW), recruitWorker(state, group, NOW)];
+  setInstanceStatus(state.instances.get(third.id)!, 'loading', NOW);
+  const all = workersOf(state, 7);
+  expect(rollWorkers(state, all, at(30)).map(({ id }) => id)).toEqual([501, second.id]);
+  const seen = (seconds: number) => all.map((worker) => workerStatus(worker, state, at(30 + seconds)));
+  expect(seen(0)).toEqual(['update_rebooting', 'update_ready', 'loading']);
+  expect(seen(30)).toEqual(['update_starting', 'update_ready', 'loading']);
+  expect(seen(60)).toEqual(['idle', 'update_rebooting', 'loading']);
+  expect(cancelRoll(all, at(30 + 59)).map(({ id }) => id)).toEqual([second.id]);
+  expect(seen(60)).toEqual(['idle', 'idle', 'loading']);
+  expect(cancelRoll(all, at(30 + 60))).toEqual([]);
 });
 
 describe('a worker that is recruited', () => {
@@ -156,37 +136,14 @@ describe('a worker that is recruited', () => {
   });
 });
 
-describe('a worker as it is shown', () => {
-  const LOAD = { cur_load: 40, cur_load_rolling_avg: 30, new_load: 60, cur_perf: 20, reqs_working: 3 };
-  const view = ({ state, worker }: ReturnType<typeof world>, seconds: number, load = NO_LOAD) =>
-    workerView(worker, state, at(seconds), { origin: 'http://a.test', load });
-
-  test('has what it measured, its load, and since when it runs, by its instance or by its life', () => {
-    const shown = { ...LOAD, perf: 180, measured_perf: 180, ready_ever: true };
-    const measured = () => {
-      const found = world();
-      found.worker.perf = 180;
-      return found;
-    };
-    expect(view(measured(), 30, LOAD)).toMatchObject({
-      ...shown,
-      loaded_at: NOW / 1000 + 30,
-      started_at: NOW / 1000,
-    });
-    const alive = measured();
-    alive.worker.life = { phase: 'ready', sinceMs: at(9), readyMs: at(8), startedMs: at(3) };
-    expect(view(alive, 9, LOAD)).toMatchObject({
-      ...shown,
-      loaded_at: NOW / 1000 + 8,
-      started_at: NOW / 1000 + 3,
-    });
-    alive.state.instances.delete(501);
-    alive.worker.life = null;
-    expect(view(alive, 99)).toMatchObject({
-      status: 'error',
-      gpu_name: null,
-      created_at: null,
-      loaded_at: 0,
-    });
+test('a worker without an engine shows what it measured, its load, and since when its instance runs', () => {
+  const { state, worker } = world();
+  worker.perf = 180;
+  const load = { cur_load: 40, cur_load_rolling_avg: 30, new_load: 60, cur_perf: 20, reqs_working: 3 };
+  const shown = { ...load, perf: 180, measured_perf: 180, ready_ever: true };
+  expect(workerView(worker, state, at(30), { origin: 'http://a.test', load })).toMatchObject({
+    ...shown,
+    loaded_at: NOW / 1000 + 30,
+    started_at: NOW / 1000,
   });
 });

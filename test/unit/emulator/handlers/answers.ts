@@ -114,12 +114,7 @@ export const ANSWERS: readonly (readonly [request: string, body: unknown])[] = [
   ['POST /api/v0/endptjobs/ {"endpoint_name":"talk"}', { success: true, result: 32 }],
   [
     'DELETE /api/v0/endptjobs/31/',
-    {
-      success: true,
-      deleted_workers: [501, 502],
-      failed_workers: [],
-      msg: 'deleted endpoint group 31',
-    },
+    { success: true, deleted_workers: [501, 502], failed_workers: [], msg: 'deleted endpoint group 31' },
   ],
   [
     'POST /api/v0/workergroups/ {"endpoint_id":31,"template_id":9,"test_workers":1,"cold_workers":2,"gpu_ram":24,"search_params":{"gpu":1}}',
@@ -127,12 +122,7 @@ export const ANSWERS: readonly (readonly [request: string, body: unknown])[] = [
   ],
   [
     'DELETE /api/v0/workergroups/7/',
-    {
-      success: true,
-      deleted_workers: [501, 502],
-      failed_workers: [],
-      msg: 'deleted worker group 7',
-    },
+    { success: true, deleted_workers: [501, 502], failed_workers: [], msg: 'deleted worker group 7' },
   ],
   [
     'GET /api/v0/auth/apikeys/',
@@ -147,11 +137,7 @@ export const ANSWERS: readonly (readonly [request: string, body: unknown])[] = [
   ['DELETE /api/v0/auth/apikeys/2/', 'Successfully Deleted API Key'],
   [
     'POST /api/v0/auth/apikeys/ {"name":"n","permissions":{"api":{"user_read":{}}}}',
-    {
-      success: true,
-      id: 3,
-      key: '741527a79f153e4eaade4d9e2224e4f8bbe90d306edbd83295c8971d95f59262',
-    },
+    { success: true, id: 3, key: '741527a79f153e4eaade4d9e2224e4f8bbe90d306edbd83295c8971d95f59262' },
   ],
   [
     'emulator-team-key: POST /api/v0/team/roles/ {"name":"r","permissions":{"api":{"user_read":{}}}}',

@@ -44,17 +44,12 @@ test('an endpoint that moves takes its deployment along, and says so once', () =
   moveEndpoint(state, endpoint(state, 31), 'stopped', NOW + 1);
   moveEndpoint(state, endpoint(state, 31), 'stopped', NOW + 2);
   expect(state.deployments.get(42)).toMatchObject({ endpointState: 'stopped', updatedMs: NOW + 2 });
-  expect([endpoint(state, 31).state, said(state, 31)]).toEqual([
-    'stopped',
-    ['the endpoint is stopped, with 1 workers'],
-  ]);
+  expect(endpoint(state, 31).state).toBe('stopped');
+  expect(said(state, 31)).toEqual(['the endpoint is stopped, with 1 workers']);
   moveEndpoint(state, endpoint(state, 32), 'suspended', NOW + 3);
   expect(said(state, 32)).toEqual(['the endpoint is suspended, with 1 workers']);
-  expect([...state.deployments.values()].map(({ endpointState }) => endpointState)).toEqual([
-    'stopped',
-    'active',
-    'active',
-  ]);
+  const states = [...state.deployments.values()].map(({ endpointState }) => endpointState);
+  expect(states).toEqual(['stopped', 'active', 'active']);
 });
 
 test('a deployment moves its endpoint, or itself alone where it has none', () => {
@@ -69,12 +64,8 @@ describe('a worker group that is made', () => {
   test('gets its first workers, as far as the endpoint has room for them, and says so', () => {
     const state = world();
     const made = createWorkerGroup(state, endpoint(state, 31), { image: 'a', test_workers: 3 }, NOW);
-    expect(made).toMatchObject({
-      id: 9,
-      endpointId: 31,
-      image: 'a',
-      traits: { test_workers: 3, gpu_ram: null },
-    });
+    const traits = { test_workers: 3, gpu_ram: null };
+    expect(made).toMatchObject({ id: 9, endpointId: 31, image: 'a', traits });
     expect(workersOf(state, 9).map(({ id }) => id)).toEqual([503, 504, 505]);
     expect(said(state, 31)).toEqual([
       'worker group 9 is there',

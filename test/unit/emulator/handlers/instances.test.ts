@@ -36,9 +36,8 @@ test('a page is by id, says how many there are in all, and where the next one be
 test('a page has at most 25 rows, and 5 if its limit is nothing; rows are sorted and narrowed as asked', () => {
   const instances = Array.from({ length: 30 }, (_, index) => ({ id: 100 - index, machine_id: 11 }));
   const rows = (query: Readonly<Record<string, string>>) => pageOf(query, { ...SEED, instances })['ids'];
-  expect([rows({}), rows({ limit: '100' }), rows({ limit: '0' })].map((ids) => (ids as []).length)).toEqual([
-    25, 25, 5,
-  ]);
+  const all = [rows({}), rows({ limit: '100' }), rows({ limit: '0' })];
+  expect(all.map((ids) => (ids as []).length)).toEqual([25, 25, 5]);
   expect(pageOf({ order_by: 'label' })['ids']).toEqual([2, 7, 9, 5]);
   const url = `/api/v1/instances/?select_cols=${encodeURIComponent('["label"]')}&limit=1`;
   const { body } = createLab({}, publicDialect, SEED).send('GET', url, '', 'emulator-key');
@@ -69,8 +68,6 @@ test.each([
   Buffer.from('after x').toString('base64url'),
   Buffer.from('xafter 5').toString('base64url'),
 ])('no page has given the token %j', (token) => {
-  expect(pageOf({ after_token: token })).toMatchObject({
-    status: 400,
-    msg: 'after_token: not the next_token of a page',
-  });
+  const msg = 'after_token: not the next_token of a page';
+  expect(pageOf({ after_token: token })).toMatchObject({ status: 400, msg });
 });

@@ -53,8 +53,7 @@ test('an answer of our own that breaks the contract is a 500 that says where', (
 
 test('a body that is null names nothing, and is refused where one is needed', () => {
   const { sent } = labOf();
-  expect(sent('POST', '/get_workergroup_logs/', null).reason).toBe(
-    'body: Invalid input: expected object, received null',
-  );
+  const { reason } = sent('POST', '/get_workergroup_logs/', null);
+  expect(reason).toBe('body: Invalid input: expected object, received null');
   expect(sent('POST', BEAT, null).body).toMatchObject({ deployment_id: 42 });
 });

@@ -87,9 +87,8 @@ test('the tree has what works for an endpoint below it and its worker group', ()
   const { charges } = world();
   const { body } = charges({ ...TODAY, type: { in: ['serverless'] } }, '&format=tree');
   const below = [{ source: 'workergroup-7', amount: 3, items: [{ source: 'instance-501' }] }];
-  expect(body).toMatchObject({
-    results: [{ type: 'serverless', source: 'endpoint-31', amount: 3, items: below }],
-  });
+  const endpoint = { type: 'serverless', source: 'endpoint-31', amount: 3, items: below };
+  expect(body).toMatchObject({ results: [endpoint] });
 });
 
 test('charges come by page; a page has at most 500 rows, and both ends of the days are needed', () => {
@@ -100,11 +99,9 @@ test('charges come by page; a page has at most 500 rows, and both ends of the da
   const second = charges(TODAY, `&limit=1&after_token=${String(first['next_token'])}`).body as object;
   expect(second).toMatchObject({ results: [{ source: 'instance-501' }], next_token: null });
   expect(charges(TODAY, '&limit=501')).toMatchObject({ status: 400, body: { error: 'bad_request' } });
+  const msg = "Must provide both 'day' gte and lte filters for instance charges";
   for (const incomplete of [{ day: { gte: MIDNIGHT } }, { type: { in: ['serverless'] } }])
-    expect(charges(incomplete)).toMatchObject({
-      status: 400,
-      body: { msg: "Must provide both 'day' gte and lte filters for instance charges" },
-    });
+    expect(charges(incomplete)).toMatchObject({ status: 400, body: { msg } });
 });
 
 test('offers are found by what they are, in order, and none that is rented', () => {

@@ -1,21 +1,21 @@
 import { describe, expect, test } from 'vitest';
 import { readCall, type Call } from '../../../../src/emulator/call.ts';
-import { publicDialect, specDialect } from '../../../../src/emulator/dialect.ts';
+import { publicDialect, specDialect, type Dialect } from '../../../../src/emulator/dialect.ts';
 import { RequestJournal } from '../../../../src/emulator/journal.ts';
 import { buildState } from '../../../../src/emulator/seed/build.ts';
 
 const SECRET = 'a-key-that-nobody-may-see';
 const FOREIGN = 'the-users-real-key-by-mistake';
-const state = buildState(
-  { users: [{ id: 1, api_keys: [{ name: 'main', key: SECRET }] }] },
-  {},
-  Date.UTC(2026, 0, 1),
-);
+const KEYS = [{ name: 'main', key: SECRET }];
+const state = buildState({ users: [{ id: 1, api_keys: KEYS }] }, {}, Date.UTC(2026, 0, 1));
 
-function call(method: string, url: string, body?: unknown, key = SECRET): Call {
-  const bodyText = body === undefined ? '' : JSON.stringify(body);
-  return readCall({ method, url, authorization: `Bearer ${key}`, bodyText }, specDialect, state);
-}
+const callIn =
+  (dialect: Dialect) =>
+  (method: string, url: string, body?: unknown, key = SECRET): Call => {
+    const bodyText = body === undefined ? '' : JSON.stringify(body);
+    return readCall({ method, url, authorization: `Bearer ${key}`, bodyText }, dialect, state);
+  };
+const call = callIn(specDialect);
 
 const heartbeat = (id: number): Call => call('POST', `/api/v0/deployment/${id}/heartbeat`);
 const logs = (tail: number): Call => call('POST', '/get_workergroup_logs', { id: 7, tail, api_key: SECRET });
@@ -42,16 +42,7 @@ describe('no key is ever stored', () => {
     ['in the query and the path, beside a header', call('GET', `/api/v0/x/${FOREIGN}?api_key=${FOREIGN}`)],
     [
       'in the storage of a deployment',
-      readCall(
-        {
-          method: 'PUT',
-          url: '/api/v0/deployments/',
-          authorization: undefined,
-          bodyText: JSON.stringify({ name: 's', storage: { password: FOREIGN } }),
-        },
-        publicDialect,
-        state,
-      ),
+      callIn(publicDialect)('PUT', '/api/v0/deployments/', { name: 's', storage: { password: FOREIGN } }),
     ],
     ['in a body of an unknown operation', call('POST', '/api/v0/nothing', { a: FOREIGN })],
   ])('%s', (_, secretive) => {
@@ -90,10 +81,8 @@ test('verification counts requests by what they were and had in their body', () 
   journal.begin(logs(200), 0).end(401);
   expect(journal.count({ operation: 'deployments.heartbeat', id: 42 })).toBe(2);
   expect(journal.verify({ id: 42, times: 2 }).ok).toBe(true);
-  expect(journal.verify({ id: 42, times: 3 })).toMatchObject({
-    ok: false,
-    message: '3 wanted, 2 came: {"id":42}',
-  });
+  const message = '3 wanted, 2 came: {"id":42}';
+  expect(journal.verify({ id: 42, times: 3 })).toMatchObject({ ok: false, message });
   expect(journal.verify({ id: 42, atLeast: 1, atMost: 1 }).ok).toBe(false);
   expect(journal.verify({ id: 44 }).ok).toBe(false);
   expect(journal.verify({ id: 44, atMost: 0 }).ok).toBe(true);

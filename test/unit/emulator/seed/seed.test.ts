@@ -18,10 +18,7 @@ describe('a seed', () => {
   });
 
   test('tells its settings, and options win over them', () => {
-    const seed = {
-      settings: { deploymentTtlSeconds: 60, logTailMax: 5 },
-      deployments: [{ id: 1 }],
-    };
+    const seed = { settings: { deploymentTtlSeconds: 60, logTailMax: 5 }, deployments: [{ id: 1 }] };
     const state = buildState(seed, { logTailMax: 9 }, NOON);
     expect(state.deployments.get(1)?.ttlMs).toBe(60_000);
     expect(state.settings.logTailMax).toBe(9);
@@ -32,9 +29,7 @@ describe('a seed', () => {
     [{ deployments: [{ id: 1, tll: 5 }] }, 'deployments.0'],
     [{ settings: { logTailMax: 0 } }, 'settings.logTailMax'],
     [
-      {
-        machines: [{ id: 1, maintenances: [{ id: 1, duration_hours: 1, maintenance_category: 'power' }] }],
-      },
+      { machines: [{ id: 1, maintenances: [{ id: 1, duration_hours: 1, maintenance_category: 'power' }] }] },
       'machines.0.maintenances.0.start_time: give either',
     ],
     [{ hosts: [] }, 'hosts'],
@@ -94,14 +89,7 @@ const EVERYTHING: Seed = {
       legacy_2fa: true,
       backup_codes_remaining: 3,
       tfa_methods: [
-        {
-          id: 3,
-          method: 'sms',
-          label: 'phone',
-          phone_number: '+15550000002',
-          locked_for: 60,
-          fail_count: 6,
-        },
+        { id: 3, method: 'sms', label: 'phone', phone_number: '+15550000002', locked_for: 60, fail_count: 6 },
         { id: 9, method: 'totp', is_primary: true },
       ],
     },
@@ -116,14 +104,7 @@ const EVERYTHING: Seed = {
     { id: 7, api_keys: [{ name: 'four', key: 'k4' }] },
   ],
   deployments: [
-    {
-      id: 42,
-      name: 'square',
-      tag: 'blue',
-      ttl: 9,
-      last_heartbeat_ago: 3,
-      endpoint_state: 'stopped',
-    },
+    { id: 42, name: 'square', tag: 'blue', ttl: 9, last_heartbeat_ago: 3, endpoint_state: 'stopped' },
     { id: 43, ttl: null },
     { id: 44 },
   ],
@@ -188,6 +169,8 @@ describe('a seed that says everything', () => {
 
   const NOON_S = NOON / 1000;
   const method = { user_id: 5, created_at: NOON_S, last_used: null };
+  const sms = { ...method, id: 3, method: 'sms', label: 'phone', phone_number: '+*******0002' };
+  const totp = { ...method, id: 9, method: 'totp', is_primary: true, fail_count: 0, locked_until: null };
 
   test.each([
     [
@@ -202,19 +185,7 @@ describe('a seed that says everything', () => {
     [
       'k1: GET /api/v0/tfa/status/',
       {
-        methods: [
-          {
-            ...method,
-            id: 3,
-            method: 'sms',
-            label: 'phone',
-            phone_number: '+*******0002',
-            is_primary: false,
-            fail_count: 6,
-            locked_until: NOON_S + 60,
-          },
-          { ...method, id: 9, method: 'totp', is_primary: true, fail_count: 0, locked_until: null },
-        ],
+        methods: [{ ...sms, is_primary: false, fail_count: 6, locked_until: NOON_S + 60 }, totp],
         backup_codes_remaining: 3,
       },
     ],
@@ -236,12 +207,7 @@ describe('a seed that says everything', () => {
             start_date: NOON_S - 60,
             actual_status: 'exited',
           },
-          {
-            id: 502,
-            gpu_name: 'RTX 4090',
-            image_uuid: 'vllm/vllm-openai:latest',
-            actual_status: 'created',
-          },
+          { id: 502, gpu_name: 'RTX 4090', image_uuid: 'vllm/vllm-openai:latest', actual_status: 'created' },
         ],
       },
     ],
@@ -258,13 +224,7 @@ describe('a seed that says everything', () => {
             count_created: 4,
             recent_create_date: NOON_S - 30,
           },
-          {
-            id: 10,
-            creator_id: 5,
-            recommended: false,
-            created_at: NOON_S,
-            recent_create_date: null,
-          },
+          { id: 10, creator_id: 5, recommended: false, created_at: NOON_S, recent_create_date: null },
         ],
       },
     ],
@@ -293,32 +253,14 @@ describe('a seed that says everything', () => {
         machines: [
           {
             maintenances: [
-              {
-                id: 1,
-                machine_id: 11,
-                start_time: NOON_S,
-                duration_hours: 3,
-                maintenance_category: 'power',
-              },
-              {
-                id: 2,
-                machine_id: 11,
-                start_time: 5,
-                duration_hours: 1,
-                maintenance_category: 'gpu',
-              },
+              { id: 1, machine_id: 11, start_time: NOON_S, duration_hours: 3, maintenance_category: 'power' },
+              { id: 2, machine_id: 11, start_time: 5, duration_hours: 1, maintenance_category: 'gpu' },
             ],
           },
         ],
         offers: [{ id: 3002, machine_id: 12, gpu_name: 'RTX 4090', num_gpus: 1, gpu_ram: 24_564 }],
         endpointGroups: [
-          {
-            id: 31,
-            user_id: 5,
-            endpoint_name: 'chat',
-            max_workers: 3,
-            endpoint_state: 'suspended',
-          },
+          { id: 31, user_id: 5, endpoint_name: 'chat', max_workers: 3, endpoint_state: 'suspended' },
           { id: 32, endpoint_state: 'active', created_at: NOON_S },
         ],
       },

@@ -37,10 +37,8 @@ describe('what tail counts', () => {
 
   test('-1 and 0 are refused where they mean nothing', () => {
     const { asked } = started({ tail_unit: 'lines' });
-    expect([asked('workergroups.logs', -1).body, asked('endpointGroups.logs', 0).body]).toEqual([
-      expect.stringContaining('tail'),
-      expect.stringContaining('tail'),
-    ]);
+    for (const { body } of [asked('workergroups.logs', -1), asked('endpointGroups.logs', 0)])
+      expect(body).toContain('tail');
   });
 
   test('a log of many lines is read from its end, whatever is asked for', () => {

@@ -75,10 +75,8 @@ describe('the bucket of a key', () => {
 
   test('counts refusals of other kinds, unknown paths too, and shows itself on them', async () => {
     limit({ key: { ...FIVE_IN_TEN, size: 2 } });
-    expect(await ask('POST /api/v0/deployment/999/heartbeat')).toMatchObject({
-      status: 404,
-      rate: [2, 1, NOON_S],
-    });
+    const unknown = await ask('POST /api/v0/deployment/999/heartbeat');
+    expect(unknown).toMatchObject({ status: 404, rate: [2, 1, NOON_S] });
     expect(await ask('GET /api/v0/nothing')).toMatchObject({ status: 404, rate: [2, 0, NOON_S + 2] });
     expect(await statuses(BEAT)).toEqual([429]);
   });
@@ -172,18 +170,12 @@ describe('the buckets of operations', () => {
   test('are refused beside the key: a request beyond one of them takes nothing from the other', async () => {
     limit({ key: { size: 3, refill_per_second: 0.1 }, operations: 'evidence' });
     expect(await statuses(BEAT, BEAT, BEAT)).toEqual([200, 429, 429]);
-    expect(await ask(BEAT)).toMatchObject({
-      rate: [1, 0, NOON_S + 2],
-      reason: expect.stringContaining('rate_limit.operations') as string,
-    });
+    const by = (bucket: string) => expect.stringContaining(`rate_limit.${bucket}`) as string;
+    expect(await ask(BEAT)).toMatchObject({ rate: [1, 0, NOON_S + 2], reason: by('operations') });
     expect(await ask(LIST)).toMatchObject({ status: 200, rate: [1, 0, NOON_S + 2] });
     expect(await ask(USER)).toMatchObject({ status: 200, rate: [3, 0, NOON_S + 10] });
     await emulator.clock.advance(2_000);
-    expect(await ask(BEAT)).toMatchObject({
-      status: 429,
-      rate: [3, 0, NOON_S + 10],
-      reason: expect.stringContaining('rate_limit.key') as string,
-    });
+    expect(await ask(BEAT)).toMatchObject({ status: 429, rate: [3, 0, NOON_S + 10], reason: by('key') });
   });
 
   test('are local to each server process, in turn; that of the key is shared', async () => {
@@ -194,14 +186,8 @@ describe('the buckets of operations', () => {
 });
 
 describe('a 429', () => {
-  const JSON_BODY = {
-    error: 'HTTPTooManyRequests',
-    msg: 'API requests too frequent',
-    retry_after: 4,
-    limit: 2,
-    remaining: 0,
-  };
   const WORDS = 'API requests too frequent';
+  const JSON_BODY = { error: 'HTTPTooManyRequests', msg: WORDS, retry_after: 4, limit: 2, remaining: 0 };
 
   test.each([
     ['json', 'application/json', JSON.stringify(JSON_BODY)],
@@ -231,17 +217,14 @@ describe('a 429', () => {
   });
 
   test('in the spec dialect is the error body of the interface', async () => {
-    await using strict = await startEmulator({
-      traits: { rate_limit: { key: { size: 1, refill_per_second: 1 } } },
-    });
-    const headers = { authorization: `Bearer ${strict.apiKey}` };
-    const read = () => fetch(`${strict.url}/api/v0/users/current/`, { headers });
-    await read();
-    const answer = await read();
-    expect([answer.status, await answer.json()]).toEqual([429, { error: 'rate_limited', msg: WORDS }]);
-    const log = { method: 'POST', headers, body: JSON.stringify({ id: 7, tail: 1, api_key: strict.apiKey }) };
-    const logs = await fetch(`${strict.url}/get_workergroup_logs`, log);
-    expect([logs.status, await logs.json()]).toEqual([429, { error_msg: WORDS }]);
+    await emulator.close();
+    const rate_limit = { key: { size: 1, refill_per_second: 1 } };
+    emulator = await startEmulator({ traits: { rate_limit }, clock: { frozenAtMs: NOON } });
+    await ask(USER);
+    const user = await ask(USER);
+    expect([user.status, JSON.parse(user.text)]).toEqual([429, { error: 'rate_limited', msg: WORDS }]);
+    const logs = await ask(LOGS, emulator.apiKey, { id: 7, tail: 1, api_key: emulator.apiKey });
+    expect([logs.status, JSON.parse(logs.text)]).toEqual([429, { error_msg: WORDS }]);
   });
 });
 

@@ -25,7 +25,6 @@ async function admin(method: string, path: string, body?: unknown) {
   return { status: answer.status, body: answer.body };
 }
 
-/** The statuses of so many requests, one after the other. */
 async function statuses(count: number, of = emulator): Promise<number[]> {
   const all: number[] = [];
   while (all.length < count) all.push((await ask(of, ['GET', '/api/v0/users/current/'])).status);
@@ -78,10 +77,8 @@ describe('at the start', () => {
 describe('switched', () => {
   test('by PUT or POST, those that are named change, and all are answered', async () => {
     const changed = { ...defaultTraits('spec'), throttled_shape: 'detail' } as const;
-    expect(await admin('PUT', '/traits', { throttled_shape: 'detail' })).toEqual({
-      status: 200,
-      body: changed,
-    });
+    const put = await admin('PUT', '/traits', { throttled_shape: 'detail' });
+    expect(put).toEqual({ status: 200, body: changed });
     const both = { ...changed, rate_limit: LIMIT_READ };
     expect(await admin('POST', '/traits', { rate_limit: { key: KEY } })).toEqual({ status: 200, body: both });
     expect((await admin('PUT', '/traits', both)).body).toEqual(both);
@@ -132,10 +129,8 @@ describe('switched', () => {
       message: 'is missing',
     });
     expect(emulator.traits.get()).toEqual(defaultTraits('spec'));
-    await expect(startEmulator({ traits: wrong as object })).rejects.toMatchObject({
-      code: 'invalid_traits',
-      message: msg,
-    });
+    const started = startEmulator({ traits: wrong as object });
+    await expect(started).rejects.toMatchObject({ code: 'invalid_traits', message: msg });
   });
 
   const allowed = 'rate_limit: allowed: "off", or an object of key, operations, processes, serverless';
