@@ -33,7 +33,6 @@ export interface LoadedConfig {
   readonly daemonProblems: readonly ConfigProblem[];
   readonly files: ReadonlyMap<OptionKey, string>;
   readonly off: readonly Feature[];
-  /** Counts as a file that cannot be read. */
   readonly isBeingWritten: boolean;
 }
 

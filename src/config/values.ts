@@ -141,13 +141,11 @@ export function exposedSecrets(
 }
 
 const ASSIGNMENT = /^(?:export[ \t]+)?([A-Za-z_][A-Za-z0-9_]*)=(.*)$/s;
-/** After white space, to the end of the line. */
 const COMMENT = /[ \t]#.*$/s;
 const BLANK = /^[ \t]*(?:#.*)?$/s;
 const QUOTED = { "'": /^'([^']*)'(.*)$/s, '"': /^"((?:[^"\\]|\\.)*)"(.*)$/s };
 /** Between double quotes; a backslash before anything else is a backslash. */
 const ESCAPED = /\\(["\\$`])/g;
-/** Except a tab. */
 const CONTROL = /[^\P{Cc}\t]/u;
 
 /** A bare value is taken as it is. No message quotes a line: it may contain a secret. */

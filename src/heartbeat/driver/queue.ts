@@ -233,7 +233,6 @@ export class DeadlineHeap<T> {
     if (last !== undefined && last !== node) this.#sift(last, node.place);
   }
 
-  /** Finds the place for a node, from a free one. */
   #sift(node: Node<T>, free: number): void {
     let place = free;
     for (;;) {

@@ -30,7 +30,6 @@ const BETWEEN_MS = 1_000;
 /** A flapping deployment is logged with the same trouble at most once in this time, ms. */
 const NAMED_AGAIN_MS = 60_000;
 
-/** One deployment, as it is and as the log has it. */
 interface Story {
   state: HeartbeatState;
   /** undefined: no line has named it. */
@@ -181,7 +180,6 @@ export class HeartbeatLogger {
     const [first] = changed;
     if (first === undefined) return {};
     const [id, { logged: from, trouble }] = first;
-    // JSON has no undefined.
     return {
       ...(changed.length === 1 ? { deploymentId: id } : counted(changed.map(([one]) => one))),
       from,
@@ -192,7 +190,6 @@ export class HeartbeatLogger {
     };
   }
 
-  /** Logs new troubles soon, and all of them once a minute. */
   #look(): void {
     const now = performance.now();
     const isTime = now - this.#summaryAt >= SUMMARY_MS;

@@ -16,18 +16,15 @@ export type HeartLog = (message: Message, fields?: LogFields, subject?: string) 
 
 export type MessageFormat = 'auto' | 'json' | 'text';
 
-/** A person reads a terminal. */
 export function isText(format: MessageFormat, isTerminal = false): boolean {
   return format === 'text' || (format === 'auto' && isTerminal);
 }
 
 interface HeartLogOptions {
   readonly stderr: Pick<Stderr, 'write'> & { readonly isTerminal?: boolean };
-  /** A reload may change it. */
   readonly level: () => LogLevel;
   readonly format: MessageFormat;
   readonly redaction: Redaction;
-  /** Called with each written line, for the metric. */
   readonly onMessage: (level: LogLevel) => void;
 }
 
@@ -44,7 +41,6 @@ export function createHeartLog({ stderr, level, format, redaction, onMessage }: 
   /** When a message was last logged, and how often it was suppressed since. */
   const logged = new Map<string, { readonly at: number; suppressed: number }>();
 
-  /** Undefined: suppress this one too. */
   function suppressedBefore({ text, everyMs = 0 }: Message, subject: string): number | undefined {
     const now = performance.now();
     for (const [old, { at }] of logged) if (now - at > FORGOTTEN_MS) logged.delete(old);
@@ -159,7 +155,6 @@ export const DISCOVERY: Readonly<Record<FindingType, Message>> = {
   ),
 };
 
-/** Other states are information. */
 export const STATE_LEVELS: Readonly<Partial<Record<HeartbeatState, LogLevel>>> = {
   retrying: 'warn',
   throttled: 'warn',

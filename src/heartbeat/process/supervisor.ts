@@ -193,7 +193,6 @@ interface DaemonChildOptions {
   readonly stdout: number;
   readonly stderr: number;
   readonly heapMebibytes: number;
-  /** The daemon's own when absent. */
   readonly program?: URL;
   readonly environment?: NodeJS.ProcessEnv;
 }
