@@ -1,5 +1,5 @@
-/** The running version: filled in by the build, or read from package.json if the sources run as they are. */
-import { readFileSync } from 'node:fs';
+/** What the build provides: the version, and uPlot's files. A clone has them in package.json and node_modules. */
+import { existsSync, readFileSync } from 'node:fs';
 
 declare const PILOTLIGHT_VERSION: string | undefined;
 declare const PILOTLIGHT_REVISION: string | undefined;
@@ -20,4 +20,15 @@ export function buildInfo(): BuildInfo {
 function versionOfSources(): string {
   const manifest = readFileSync(new URL('../package.json', import.meta.url), 'utf8');
   return (JSON.parse(manifest) as { version: string }).version;
+}
+
+const INSTALLED = {
+  'uPlot.min.css': () => import.meta.resolve('uplot/dist/uPlot.min.css'),
+  'uPlot.iife.min.js': () => import.meta.resolve('uplot/dist/uPlot.iife.min.js'),
+} as const;
+export type PlotFile = keyof typeof INSTALLED;
+
+export function plotFile(name: PlotFile): string {
+  const copied = new URL(name, import.meta.url);
+  return readFileSync(existsSync(copied) ? copied : new URL(INSTALLED[name]()), 'utf8');
 }

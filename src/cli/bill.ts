@@ -16,7 +16,6 @@ import { billedDay, daysUntil, NOTHING_BILLED, type BilledDay } from '../spend/b
 import { BILL_DAYS, endpointSpend, type EndpointSpend } from '../spend/hours.ts';
 
 export interface BillFlags extends ProfileFlag {
-  /** Days back. */
   readonly since: number;
   readonly json?: boolean;
   readonly csv?: boolean;

@@ -134,7 +134,6 @@ class Logins {
   }
 }
 
-/** The target of a link. */
 function targetOf(path: string): string {
   try {
     return realpathSync(path);

@@ -52,7 +52,6 @@ function thousands(value: number): string {
   return value.toLocaleString('en', { maximumFractionDigits: 0 });
 }
 
-/** Cuts with an ellipsis. */
 export function clip(text: string, width: number): string {
   if (widthOf(text) <= width) return text;
   // A terminal may say that it has no columns.

@@ -14,7 +14,6 @@ export abstract class PilotlightError extends Error {
   }
 }
 
-/** Of whatever was thrown. */
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }

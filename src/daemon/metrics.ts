@@ -285,7 +285,6 @@ function familiesIn(type: z.ZodType, place: Place): Family[] {
   return families.concat(...fields);
 }
 
-/** Null has no parts. */
 function within(place: Place, step: (fact: unknown) => readonly unknown[]): Place {
   const into = ({ fact: thing, labels }: Found): Found[] =>
     thing === null ? [] : step(thing).map((fact) => ({ fact, thing, labels }));

@@ -82,7 +82,6 @@ export function readText(body: string): Text {
   return { lines, hashes: hashesOf(lines), unended, bytes, length: body.length };
 }
 
-/** Mean of its lines. */
 export function bytesPerLine({ bytes, lines, unended }: Text): number {
   return Math.max(1, bytes / Math.max(1, lines.length + Number(unended !== '')));
 }

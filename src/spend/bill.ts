@@ -150,7 +150,6 @@ export function sum(numbers: readonly number[]): number {
   return numbers.reduce((total, one) => total + one, 0);
 }
 
-/** Of the fields that `nothing` has. */
 export function fieldSums<Name extends string>(
   nothing: Readonly<Record<Name, number>>,
   parts: readonly Readonly<Record<Name, number>>[],

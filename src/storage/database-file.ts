@@ -22,7 +22,6 @@ export type Sqlite = typeof sqlite;
 export interface DatabaseFormat {
   /** From 1. */
   readonly version: number;
-  /** Makes its tables. */
   readonly schema: string;
   /** After a loss of power, `NORMAL` may lack the last commits. `FULL` writes to the disk with each commit. */
   readonly synchronous: 'FULL' | 'NORMAL';
@@ -43,7 +42,6 @@ const FILES = ['', '-wal', '-shm'];
 
 const FILE_MODE = 0o600;
 
-/** Result codes of SQLite. */
 const SQLITE_BUSY = 5;
 const SQLITE_READONLY = 8;
 const SQLITE_IOERR = 10;

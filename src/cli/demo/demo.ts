@@ -61,7 +61,6 @@ const POLL_MS = 250;
 /** The last lines need so long to arrive before the summary: longer than a quiet group's poll interval. */
 const ARRIVAL_MS = 250;
 
-/** The exit code. */
 export async function runDemo(lengthMs: number | undefined, console: Console, signal: AbortSignal) {
   const screen = createScreen(console);
   await using emulator = await startEmulator({

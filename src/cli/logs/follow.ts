@@ -189,7 +189,6 @@ export function createNotes(say: (words: string) => void) {
         default:
       }
     },
-    /** Says what is not said yet. */
     end: endOverflow,
   };
 }

@@ -126,7 +126,6 @@ export function describeInputProblem(
   return `--${flag.name}${place}: ${message}${got}${meaning} [${source}]`;
 }
 
-/** Takes a warning. */
 type Note = (text: string) => void;
 
 /** Lists, maps and filters add up; of others the last counts. @throws InputError that names the form */

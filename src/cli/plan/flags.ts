@@ -218,7 +218,6 @@ function timeZone(text: string): ZoneOffset {
   }
 }
 
-/** Commander hands over the earlier values. */
 function collect<T>(parse: (text: string) => T) {
   return (text: string, before: ReadonlyMap<string, T> = new Map()): ReadonlyMap<string, T> => {
     const at = text.indexOf('=');

@@ -106,10 +106,8 @@ export function searchSentence({ best, frontier, p99LimitSeconds: limit }: Searc
   return `None of them has a p99 of at most ${seconds(limit)}; the quickest has ${quickest}`;
 }
 
-/** So many more are shown beside the first. */
 const SHOWN = 3;
 
-/** What a plan hangs on. */
 export function sensitivityLines({ plans: [plan], sensitivity }: PlanReport): readonly string[] {
   if (!plan || sensitivity.length === 0) return [];
   const own: CostAndWait = { costPerHour: plan.cost.perHour, p99Seconds: plan.queueTime.p99 };

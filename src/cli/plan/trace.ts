@@ -76,7 +76,6 @@ function unrolled(record: TraceRecord): readonly TraceRecord[] {
   });
 }
 
-/** Unpacks gzip. */
 async function* textOf(stream: Readable): AsyncGenerator<string> {
   await once(stream, 'readable');
   const first = stream.read() as Buffer | null;
@@ -223,7 +222,6 @@ const MOST_CHARACTERS = 32 * 1024 * 1024;
 
 /** RFC 4180, or lines of JSON. @throws Error that names the line where a record begins that is too long */
 export async function* recordsOf(pieces: AsyncIterable<string>): AsyncGenerator<readonly TraceRecord[]> {
-  /** A line without its end. */
   let tail = '';
   /** A quoted field that goes on in the next line. */
   let open = undefined as TraceRecord | undefined;

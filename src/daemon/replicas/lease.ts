@@ -56,7 +56,6 @@ interface LeaseOptions {
   readonly onDenied: (state: RedisState) => Promise<void>;
   /** Awaited before the lease is tried again. */
   readonly onLost: () => Promise<void>;
-  /** It is tried again. */
   readonly onFailed: (error: unknown) => void;
 }
 

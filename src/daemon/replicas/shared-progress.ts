@@ -37,7 +37,6 @@ export interface SharedKeys {
   readonly lease: string;
   /** A hash: the last token, the version, the token of the last loss, and the number delivered of each log. */
   readonly index: string;
-  /** Prefix of the values' names. */
   readonly logs: string;
 }
 
@@ -53,7 +52,6 @@ interface SharedProgressOptions {
   readonly onRefused: (error: RedisError) => void;
 }
 
-/** As this replica's spool has it. */
 type OwnProgress = GroupProgress & { readonly token?: number };
 
 interface Holding {

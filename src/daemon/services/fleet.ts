@@ -118,7 +118,6 @@ const SPEND_TURN = { everyMs: 60_000, need: 'watch' } as const;
 const BILL_TURN = { everyMs: 600_000, need: 'watch' } as const;
 const LIST_TURN = { everyMs: 300_000, need: 'endpoint' } as const;
 
-/** One attempt a poll. */
 function fleetService({ client, prices, logger }: FleetOptions): FleetService {
   return {
     prices,

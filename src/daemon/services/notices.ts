@@ -9,7 +9,6 @@ import { troubleLevel } from '../../time/backoff.ts';
 
 /** Records dropped after such a pause are a new trouble. */
 const QUIET_MS = 600_000;
-/** A line of the log is for people. */
 const MOST_SHOWN = 20;
 /** After some minutes of failed polls, lines may be lost. */
 const LASTING_FAILURES = 16;

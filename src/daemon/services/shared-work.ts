@@ -15,7 +15,6 @@ interface SharedWorkOptions extends Pick<FleetOptions, 'logger' | 'onEvent' | 'o
   readonly id: string;
   readonly client: DaemonClient;
   readonly settings: Settings;
-  /** Where worker-group lines go. */
   readonly stdout: LineOutput;
   /** How many daemons of this heart there were before. */
   readonly restarts: number;

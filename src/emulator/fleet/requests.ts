@@ -70,7 +70,6 @@ export class Requests {
     if (ticket) ticket.worker = worker;
   }
 
-  /** Its client has gone. */
   abandon(request: number, work: number): void {
     this.#waiting -= work;
     this.#tickets.delete(request);

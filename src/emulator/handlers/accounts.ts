@@ -74,7 +74,6 @@ export const accountHandlers: HandlersOf<'apiKeys' | 'teams' | 'users'> = {
     return { new_api_key: newValue };
   },
 
-  /** Role names are case-sensitive. */
   'teams.createRole': ({ name, permissions }, { state, key, user: { team_id }, nowMs }) => {
     if (!key.team) throw new Refused('team_required', 'this key does not act for a team', 'authorization');
     if ([...state.teamRoles.values()].some((role) => role.team_id === team_id && role.name === name))

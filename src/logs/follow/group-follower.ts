@@ -40,7 +40,6 @@ export interface TailRequest {
 /** Asks the service once. It may answer with an error or reject, and must end once the signal aborts. */
 export type FetchTail = (request: TailRequest) => Promise<TailAnswer>;
 
-/** Where lines are taken to. */
 export interface LogStore {
   beginning(source: SourceKey): LogBeginning;
   /**
@@ -132,7 +131,6 @@ export class GroupFollower {
     this.#next = firstPoll(this.#state);
   }
 
-  /** Until the signal aborts. */
   async run(signal: AbortSignal): Promise<void> {
     const { clock } = this.#options;
     while (!signal.aborted) {

@@ -3,7 +3,6 @@
  */
 import type { Refusal, Text } from '../answer.ts';
 
-/** How a stream grows. */
 export interface Rate {
   /** A fading peak per second. */
   readonly peakLines: number;

@@ -107,7 +107,6 @@ const LEAST_CAP = { lines: 1_000, bytes: 16_000 } as const;
 /** A capped answer varies by its last line. */
 const NEARLY = 0.9;
 
-/** The first sight of a log. */
 export function begin(sighting: Sighting, deliver: boolean): ViewResult {
   const outcome = take(EMPTY_STREAM, deliver ? sighting : { ...sighting, canWiden: false });
   if (outcome.kind !== 'taken') return outcome;

@@ -20,9 +20,7 @@ interface Archive {
 }
 
 export class Archives {
-  /** The file that is rotated. */
   readonly #path: string;
-  /** Rotated files to keep. */
   readonly #maxFiles: number;
 
   constructor({ path, maxFiles }: { readonly path: string; readonly maxFiles: number }) {

@@ -19,7 +19,6 @@ export interface FileSinkOptions {
   readonly path: string;
   /** Of a file, unless one record alone is larger. */
   readonly maxBytes: number;
-  /** Rotated files to keep. */
   readonly maxFiles: number;
   /** Rotated files could not be compressed or removed. Their lines are safe, and it is tried again. */
   readonly onUntidy: (error: unknown) => void;

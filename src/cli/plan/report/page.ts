@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { pageFile } from '../../../daemon/status/page/assets.ts';
-import { plotFile } from '../../../plot-files.ts';
+import { plotFile } from '../../../build-info.ts';
 import type { PlanReport } from '../run-plan.ts';
 import { loadSentence, planTable } from '../table.ts';
 

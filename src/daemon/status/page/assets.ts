@@ -1,6 +1,6 @@
 /** Read at start; the large files of plots when asked for. The build copies all. */
 import { readFileSync } from 'node:fs';
-import { plotFile, type PlotFile } from '../../../plot-files.ts';
+import { plotFile, type PlotFile } from '../../../build-info.ts';
 import { plain, type Reply, type Routes } from '../../http/reply.ts';
 
 const TYPES: Readonly<Record<string, string>> = {

@@ -259,7 +259,6 @@ export class NumberHeap {
     this.#set(place, key, item);
   }
 
-  /** Removes the smallest. */
   pop(): void {
     if (this.#size === 0) return;
     this.#size -= 1;
