@@ -240,8 +240,8 @@ describe('the release', () => {
     writeFileSync(join(folder.path, '.github/CHANGELOG.md'), `${changes}\n## 0.0.9\n\nOlder.\n`);
     expect(runStep('release', 'notes', { VERSION: version }, folder.path).status).toBe(0);
     const notes = readFileSync(join(folder.path, 'notes.md'), 'utf8');
-    expect(notes).toContain('The first version');
-    expect(notes).not.toMatch(/^## |Older/m);
+    expect(notes).toContain('### Breaking');
+    expect(notes).not.toMatch(/^## |Older|The first version/m);
     expect(runStep('release', 'notes', { VERSION: '99.0.0' }, folder.path).status).toBe(1);
   });
 });
