@@ -1,15 +1,12 @@
 /** The key that commands use which a person runs: stored once, and sent to its own address alone. */
 import { existsSync, mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { startEmulator, type Emulator } from '../../../src/emulator/index.ts';
+import { afterAll, expect, test } from 'vitest';
+import { startEmulator } from '../../../src/emulator/index.ts';
 import { pilotlight, typed, type Ran } from '../../support/console.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
-let emulator: Emulator;
-beforeAll(async () => {
-  emulator = await startEmulator({ dialect: 'public' });
-});
+const emulator = await startEmulator({ dialect: 'public' });
 afterAll(() => emulator.close());
 
 /** With a key of the emulator, or another one. */

@@ -1,12 +1,12 @@
 /** A call to a name with several addresses, each over real sockets and with a fault of its own. */
 import { createServer } from 'node:http';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import { createTransport, type Exchange, type Transport } from '../../../src/client/transport/transport.ts';
 import { hasAddresses, startAddresses, type Addresses } from '../../support/addresses.ts';
 import { exchangeOf } from '../../support/answering-transport.ts';
 import { until } from '../../support/daemon.ts';
 import type { FaultMode } from '../../support/fault-proxy.ts';
-import { listening, type Listening } from '../../support/listening.ts';
+import { listening } from '../../support/listening.ts';
 import { describeWith } from '../../support/optional.ts';
 
 const PASS: FaultMode = { kind: 'pass' };
@@ -14,10 +14,7 @@ const SILENT: FaultMode = { kind: 'hang-after-request' };
 const DROPPED: FaultMode = { kind: 'hang-at-connect' };
 const REFUSED: FaultMode = { kind: 'refuse' };
 
-let service: Listening;
-beforeAll(async () => {
-  service = await listening(createServer((_, response) => response.end('{}')));
-});
+const service = await listening(createServer((_, response) => response.end('{}')));
 afterAll(() => service[Symbol.asyncDispose]());
 
 describeWith(
