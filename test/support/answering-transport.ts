@@ -1,9 +1,18 @@
 /** A transport without a network: what it is asked is answered as a test says. */
+import type { ClientOptions } from '../../src/client/caller.ts';
+import { createClient, type Client } from '../../src/client/client.ts';
 import type { Exchange, Transport } from '../../src/client/transport/transport.ts';
 import type { WireResponse } from '../../src/wire/response.ts';
 
 export function answer(status: number, body: unknown, headers: WireResponse['headers'] = {}): WireResponse {
   return { status, headers, text: typeof body === 'string' ? body : JSON.stringify(body) };
+}
+
+/** What a transport is asked, if only its address matters. */
+export function exchangeOf(url: string, more: Partial<Exchange> = {}): Exchange {
+  const { signal } = new AbortController();
+  const plain = { method: 'GET', headers: {}, body: undefined, fresh: false, maxBytes: 1_000 };
+  return { url, signal, ...plain, ...more };
 }
 
 type Answer = WireResponse | Error | ((exchange: Exchange) => WireResponse | Promise<WireResponse>);
@@ -17,6 +26,11 @@ export class AnsweringTransport implements Transport {
   /** One after the other; the last one stays. */
   constructor(...answers: readonly Answer[]) {
     this.#answers = [...answers];
+  }
+
+  /** A client that asks over it. */
+  client(options: Partial<ClientOptions> = {}): Client {
+    return createClient({ baseUrl: 'http://a.test', apiKey: 'key', transport: this, ...options });
   }
 
   /** `GET /path`, in the order in which they came. */

@@ -1,6 +1,6 @@
 /** An app beside the heart, over real sockets, that does what the test says. */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo, Socket } from 'node:net';
+import { listening } from './listening.ts';
 
 type Answer = (response: ServerResponse, request: IncomingMessage) => void;
 
@@ -21,25 +21,14 @@ export interface TestApp extends AsyncDisposable {
 }
 
 export async function startTestApp(first: Answer = WELL): Promise<TestApp> {
-  const sockets = new Set<Socket>();
   let asked = 0;
   const server = createServer((request, response) => {
     asked += 1;
     app.answer(response, request);
   });
-  server.on('connection', (socket) => {
-    sockets.add(socket);
-    socket.once('close', () => sockets.delete(socket));
-  });
-  const listen = (port: number): Promise<void> =>
-    new Promise((resolve) => void server.listen(port, '127.0.0.1', resolve));
-  const die = (): Promise<void> =>
-    new Promise((resolve) => {
-      server.close(() => resolve());
-      server.closeAllConnections();
-    });
-  await listen(0);
-  const { port } = server.address() as AddressInfo;
+  let listener = await listening(server);
+  const { port } = listener;
+  const die = async (): Promise<void> => listener[Symbol.asyncDispose]();
   const app: TestApp = {
     port,
     url: `http://127.0.0.1:${port}/health`,
@@ -47,11 +36,13 @@ export async function startTestApp(first: Answer = WELL): Promise<TestApp> {
       return asked;
     },
     get open() {
-      return sockets.size;
+      return listener.sockets.size;
     },
     answer: first,
     die,
-    rise: () => listen(port),
+    async rise() {
+      listener = await listening(server, 'connection', port);
+    },
     [Symbol.asyncDispose]: die,
   };
   return app;

@@ -2,6 +2,7 @@
 import { type Console, untilInterrupted } from '../../src/cli/console.ts';
 import { splitWords } from '../../src/contract/text/shell-words.ts';
 import { runProgram } from '../../src/cli/program.ts';
+import { prefixed } from './settings.ts';
 
 export interface Ran {
   readonly code: number;
@@ -57,7 +58,7 @@ export function startInProcess(words: readonly string[], around: Around = {}): R
   const ending = new AbortController();
   const console: Console = {
     environment: {
-      ...Object.fromEntries(Object.entries(env).map(([name, value]) => [`PILOTLIGHT_${name}`, value])),
+      ...prefixed(env),
       XDG_CONFIG_HOME: configFolder,
     },
     columns,

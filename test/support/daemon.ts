@@ -25,11 +25,6 @@ export interface TestDaemon extends AsyncDisposable {
   stop(): Promise<void>;
 }
 
-export interface TestDaemonOptions {
-  readonly onOutput?: () => void;
-  readonly fleetClock?: Clock;
-}
-
 /** How a daemon reaches this emulator. */
 export function serviceOf({ apiKey, url }: Pick<Emulator, 'apiKey' | 'url'>) {
   return { API_KEY: apiKey, BASE_URL: url };
@@ -38,7 +33,7 @@ export function serviceOf({ apiKey, url }: Pick<Emulator, 'apiKey' | 'url'>) {
 /** `env` without the PILOTLIGHT_ prefix. Ports are picked freely unless it says otherwise. */
 export async function startTestDaemon(
   env: Record<string, string>,
-  { onOutput, fleetClock }: TestDaemonOptions = {},
+  { fleetClock }: { readonly fleetClock?: Clock } = {},
 ): Promise<TestDaemon> {
   const free = { LISTEN: '127.0.0.1:0', ADMIN_LISTEN: '127.0.0.1:0' };
   const environment = prefixed({ ...free, LOG_LEVEL: 'debug', ...env });
@@ -48,7 +43,6 @@ export async function startTestDaemon(
   const write = (line: string): void => void messages.push(JSON.parse(line) as Record<string, unknown>);
   let output = '';
   const stdout = new LineOutput((bytes) => {
-    onOutput?.();
     output += bytes.toString();
     return Promise.resolve(bytes.length);
   });

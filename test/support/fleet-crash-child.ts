@@ -4,10 +4,9 @@
  * (Unix ms).
  */
 import { History } from '../../src/fleet/history/history.ts';
-import { NOTHING_MEASURED } from '../../src/fleet/workers/measure.ts';
-import type { WorkerLife } from '../../src/fleet/workers/lives.ts';
 import { systemClock } from '../../src/time/clock.ts';
 import { dieAtStatement } from './die-at-statement.ts';
+import { sampleAt, workerLife } from './recorded-fleet.ts';
 
 const [directory = '', statement = '0', when = 'before', samples = '0', begin = '0'] = process.argv.slice(2);
 const BEGIN_MS = Number(begin);
@@ -29,25 +28,9 @@ await history.open();
 const last = history.lastMs('chat');
 const first = last === undefined ? 0 : (last - BEGIN_MS) / INTERVAL_MS + 1;
 for (let index = first; index < Number(samples); index += 1) {
-  const id = index % 5;
-  const life: WorkerLife = {
-    id,
-    endpoint: 'chat',
-    firstSeenMs: BEGIN_MS,
-    changes: [['idle', BEGIN_MS]],
-    start: undefined,
-    perf: index,
-    missed: 0,
-    missingSinceMs: undefined,
-  };
-  const sample = {
-    atMs: BEGIN_MS + index * INTERVAL_MS,
-    measures: { ...NOTHING_MEASURED, load: index },
-    workers: { idle: 5 },
-  };
   history.record({
-    sample: ['chat', sample],
-    lives: [life],
+    sample: ['chat', sampleAt(BEGIN_MS + index * INTERVAL_MS, { load: index })],
+    lives: [workerLife({ id: index % 5, perf: index })],
     starts: new Map([['chat', { new: [], cold: [index] }]]),
   });
   process.stdout.write(`${index}\n`);

@@ -1,4 +1,5 @@
 /** A watch of endpoints on virtual time, and a service that answers as a test says. */
+import { onTestFinished } from 'vitest';
 import type { Worker } from '../../src/contract/operations/serverless/workers.ts';
 import type { ListedEndpoint } from '../../src/fleet/discovery/endpoints.ts';
 import type { FleetNotice } from '../../src/fleet/view.ts';
@@ -12,9 +13,7 @@ export class FleetWorld {
   endpoints: () => readonly ListedEndpoint[] | Promise<never> = () => [];
   workers: (id: number) => readonly Worker[] | Promise<readonly Worker[]> = () => [];
   readonly prices = new Map<number, Price>();
-  readonly told = new Map<number, number>();
   ceilings: PriceCeilings = new Map();
-  listedAtMs: number | undefined;
   readonly lacking: boolean[] = [];
   readonly asked: { readonly id: number; readonly atMs: number; readonly everyMs: number }[] = [];
   lists = 0;
@@ -45,10 +44,10 @@ export class FleetWorld {
           return { workers: await this.workers(id), unreadable: this.unreadableWorkers };
         },
         priceCeilings: () => Promise.resolve(this.ceilings),
-        spend: { told: async () => this.told, charges: async () => [], howRefused: () => undefined },
+        spend: { told: async () => new Map(), charges: async () => [], howRefused: () => undefined },
         prices: {
           known: () => this.prices,
-          listedAtMs: () => this.listedAtMs,
+          listedAtMs: () => undefined,
           refresh: (isLacking) => this.lacking.push(isLacking),
         },
       },
@@ -59,6 +58,7 @@ export class FleetWorld {
       random: () => 0.5,
       ...options,
     });
+    onTestFinished(() => this.watch.stop());
     await this.watch.start();
     return this;
   }

@@ -1,6 +1,6 @@
 /** A plan and its report as the planner makes them, with round figures, but for what is named. */
 import { createReport, type LabelledPlan, type PlanReport } from '../../src/cli/plan/run-plan.ts';
-import { planSettings, type PlanSettings } from '../../src/scaling/planner/settings.ts';
+import { planSettings } from '../../src/scaling/planner/settings.ts';
 import type { Candidate, SearchResult } from '../../src/scaling/planner/search/search.ts';
 import { resolveDefaults } from '../../src/scaling/rules/check.ts';
 
@@ -29,31 +29,16 @@ export function givenPlan(over: Partial<LabelledPlan> = {}): LabelledPlan {
   };
 }
 
-export function givenReport(
-  plans: readonly LabelledPlan[],
-  over: Partial<PlanReport> = {},
-  given: Partial<PlanSettings> = { performance: SETTINGS.performance },
-): PlanReport {
-  const load = {
-    name: 'requests.csv',
-    work: 'GeneratedTokens',
-    guessedWeights: [],
-    async *arrivals() {},
-  };
-  const report = createReport(
-    { ...load, arrivals: load.arrivals() },
-    SETTINGS,
-    { given, measured: {} },
-    {
-      plans,
-      search: undefined,
-      sensitivity: [],
-    },
-  );
+export function givenReport(plans: readonly LabelledPlan[], over: Partial<PlanReport> = {}): PlanReport {
+  async function* arrivals() {}
+  const load = { name: 'requests.csv', work: 'GeneratedTokens', guessedWeights: [], arrivals: arrivals() };
+  const outcome = { plans, search: undefined, sensitivity: [] };
+  const given = { performance: SETTINGS.performance };
+  const report = createReport(load, SETTINGS, { given, measured: {} }, outcome);
   return { ...report, ...over };
 }
 
-export function candidate(cost: number, p99Seconds: number, over: Partial<Candidate> = {}): Candidate {
+export function candidate(cost: number, p99Seconds: number): Candidate {
   return {
     target_util: 0.8,
     cold_mult: 2,
@@ -62,7 +47,6 @@ export function candidate(cost: number, p99Seconds: number, over: Partial<Candid
     cost,
     costPerHour: cost / 2,
     p99Seconds,
-    ...over,
   };
 }
 

@@ -1,8 +1,8 @@
 /** An OTLP/HTTP receiver on a real socket, which answers as the test says. */
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { buffer } from 'node:stream/consumers';
 import { gunzipSync } from 'node:zlib';
+import { listening } from './listening.ts';
 import { decodeRequest, encodeResponse, type OtlpEncoding, type OtlpLogRecord } from './otlp-messages.ts';
 
 export type Fate =
@@ -36,28 +36,27 @@ export interface OtlpReceiver extends AsyncDisposable {
 }
 
 export async function startOtlpReceiver(): Promise<OtlpReceiver> {
-  let server = await listen(0, handle);
-  const { port } = server.address() as AddressInfo;
+  const server = createServer((request, response) => {
+    handle(request, response).catch((error: unknown) => {
+      response.writeHead(400, { 'content-type': 'text/plain' }).end(String(error));
+    });
+  });
+  let listener = await listening(server);
+  const { port, url } = listener;
+  const goDown = async (): Promise<void> => listener[Symbol.asyncDispose]();
   const receiver: OtlpReceiver = {
-    url: `http://127.0.0.1:${port}`,
+    url,
     records: [],
     requests: [],
     fates: [],
     decide: () => 'accept',
     goDown,
     async comeUp() {
-      server = await listen(port, handle);
+      listener = await listening(server, 'connection', port);
     },
     [Symbol.asyncDispose]: goDown,
   };
   return receiver;
-
-  async function goDown(): Promise<void> {
-    if (!server.listening) return;
-    const closed = new Promise((resolve) => server.close(resolve));
-    server.closeAllConnections();
-    await closed;
-  }
 
   async function handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const isJson = request.headers['content-type'] === 'application/json';
@@ -93,18 +92,4 @@ export async function startOtlpReceiver(): Promise<OtlpReceiver> {
       response.writeHead(fate.status, { 'content-type': 'text/plain', ...fate.headers }).end(fate.body);
     }
   }
-}
-
-function listen(
-  port: number,
-  handle: (request: IncomingMessage, response: ServerResponse) => Promise<void>,
-): Promise<Server> {
-  const server = createServer((request, response) => {
-    handle(request, response).catch((error: unknown) => {
-      response.writeHead(400, { 'content-type': 'text/plain' }).end(String(error));
-    });
-  });
-  return new Promise((resolve) => {
-    server.listen(port, '127.0.0.1', () => resolve(server));
-  });
 }

@@ -21,13 +21,7 @@ export function scenarioOf(parameters: EndpointGroupParameters, settings: Settin
 
 /** Always hot. */
 export function fixedPool(workers: number, speed: number): EndpointGroupParameters {
-  return {
-    min_load: workers * speed,
-    target_util: 1,
-    cold_mult: 1,
-    cold_workers: 0,
-    max_workers: workers,
-  };
+  return { min_load: workers * speed, target_util: 1, cold_mult: 1, cold_workers: 0, max_workers: workers };
 }
 
 export function requests(...pairs: readonly (readonly [atSeconds: number, work: number])[]): Arrival[] {

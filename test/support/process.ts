@@ -45,11 +45,7 @@ export function startProgram(
   const clean = Object.fromEntries(
     Object.entries(process.env).filter(([name]) => !name.startsWith('PILOTLIGHT_')),
   );
-  const child = spawn(command, [...args], {
-    cwd,
-    env: { ...clean, ...env },
-    stdio: [stdin, 'pipe', 'pipe'],
-  });
+  const child = spawn(command, [...args], { cwd, env: { ...clean, ...env }, stdio: [stdin, 'pipe', 'pipe'] });
   running.add(child);
   const printed = { stdout: '', stderr: '' };
   const watchers = new Set<() => void>();

@@ -1,5 +1,6 @@
 /** A fleet as it was recorded: what an endpoint under a morning's load looks like, as plain data. */
 import type { Aggregate, EndpointView, Fleet, FleetView, HistoryRow } from '../../src/fleet/view.ts';
+import type { WorkerLife } from '../../src/fleet/workers/lives.ts';
 import type { FleetSample, Measure } from '../../src/fleet/workers/measure.ts';
 import type { EndpointSpend } from '../../src/spend/hours.ts';
 
@@ -23,6 +24,21 @@ export function sampleAt(
   workers: FleetSample['workers'] = { idle: 6, model_loading: 2, stopped: 10 },
 ): FleetSample {
   return { atMs, measures: { ...MEASURED, ...measures }, workers };
+}
+
+/** A worker that is idle, but for what is named. */
+export function workerLife(over: Partial<WorkerLife> = {}): WorkerLife {
+  return {
+    id: 1,
+    endpoint: 'chat',
+    firstSeenMs: 5,
+    changes: [['idle', 5]],
+    start: undefined,
+    perf: 7,
+    missed: 0,
+    missingSinceMs: undefined,
+    ...over,
+  };
 }
 
 /** An endpoint that fares well, seen just now, but for what is named. */

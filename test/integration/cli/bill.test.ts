@@ -10,14 +10,8 @@ import { jsonIn, pilotlight } from '../../support/console.ts';
 const DAYS = 3;
 
 /** Some days of it have passed. */
-async function charged(permissions?: Record<string, unknown>): Promise<Emulator> {
-  const emulator = await startEmulator({
-    dialect: 'public',
-    clock: { offsetMs: -DAYS * DAY_MS },
-    ...(permissions && {
-      seed: { users: [{ id: 1, api_keys: [{ name: 'some', key: 'some-key', permissions }] }] },
-    }),
-  });
+async function charged(): Promise<Emulator> {
+  const emulator = await startEmulator({ dialect: 'public', clock: { offsetMs: -DAYS * DAY_MS } });
   await emulator.clock.advance(DAYS * DAY_MS);
   return emulator;
 }
@@ -92,7 +86,9 @@ test('a charge of nobody knows whom makes no endpoint free; a day of which a cha
 });
 
 test('a key that may not read the bill is told which permission it lacks', async () => {
-  await using emulator = await charged({ api: { user_read: {} } });
+  const limited = { name: 'some', key: 'some-key', permissions: { api: { user_read: {} } } };
+  const seed = { users: [{ id: 1, api_keys: [limited] }] };
+  await using emulator = await startEmulator({ dialect: 'public', seed });
   const { code, stderr } = await pilotlight(['bill'], { env: environmentOf(emulator) });
   expect([code, stderr]).toEqual([4, expect.stringContaining('it needs the permission billing_read')]);
 });

@@ -39,11 +39,7 @@ test('all that is configured is looked for, with reads alone', async () => {
 });
 
 test('what is missing or forbidden is broken, and the exit code says which', async () => {
-  const limited = { name: 'limited', key: 'limited-key', permissions: { api: { user_read: {} } } };
-  await using emulator = await startEmulator({
-    dialect: 'public',
-    seed: { users: [{ id: 1, api_keys: [{ name: 'all', key: 'all-key' }, limited] }] },
-  });
+  await using emulator = await startEmulator({ dialect: 'public' });
   const env = environmentOf(emulator, {
     DEPLOYMENTS: 'name:circle,7,42',
     ENDPOINTS: 'all,chat,nosuch,77',

@@ -1,6 +1,6 @@
 /** Each operation of the table as a command: its help, its dry run, and the command itself. */
 import { text as bodyOf } from 'node:stream/consumers';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import { exampleOf } from '../../../src/cli/operations/commands.ts';
 import { flagsOf } from '../../../src/cli/operations/flags.ts';
 import { commandOf } from '../../../src/cli/operations/names.ts';
@@ -8,7 +8,7 @@ import { COMMON_ERRORS } from '../../../src/contract/errors.ts';
 import { ENDPOINT_GROUP_DEFAULTS } from '../../../src/contract/operations/serverless/endpoint-groups.ts';
 import { OPERATION_IDS, operationOf, type OperationId } from '../../../src/contract/operations.ts';
 import { splitWords } from '../../../src/contract/text/shell-words.ts';
-import { DEFAULT_TEAM_KEY, startEmulator, type Emulator } from '../../../src/emulator/index.ts';
+import { DEFAULT_TEAM_KEY, startEmulator } from '../../../src/emulator/index.ts';
 import { serve } from '../../support/local-server.ts';
 import { jsonIn, pilotlight, type Ran } from '../../support/console.ts';
 
@@ -23,26 +23,22 @@ interface Seen {
 
 /** A server that remembers each request to the byte, and has next to nothing to say. */
 let seen: Seen[] = [];
-let server: Awaited<ReturnType<typeof serve>>;
-/** Each operation finds it as it was at its start. */
-let emulator: Emulator;
-beforeAll(async () => {
-  emulator = await startEmulator({ dialect: 'public' });
-  server = await serve(async (request, response) => {
-    const { method, url, headers } = request;
-    seen.push({
-      request: `${method} ${url}`,
-      authorization: headers.authorization,
-      contentType: headers['content-type'],
-      body: await bodyOf(request),
-    });
-    // An update of an endpoint begins with this.
-    if (method === 'GET' && url === '/api/v0/endptjobs/31/')
-      response.end(JSON.stringify(operationOf('endpointGroups.get').example.response));
-    // A refusal, since other answers are asked for again.
-    else response.writeHead(400).end('{"error":"bad_request"}');
+const server = await serve(async (request, response) => {
+  const { method, url, headers } = request;
+  seen.push({
+    request: `${method} ${url}`,
+    authorization: headers.authorization,
+    contentType: headers['content-type'],
+    body: await bodyOf(request),
   });
+  // An update of an endpoint begins with this.
+  if (method === 'GET' && url === '/api/v0/endptjobs/31/')
+    response.end(JSON.stringify(operationOf('endpointGroups.get').example.response));
+  // A refusal, since other answers are asked for again.
+  else response.writeHead(400).end('{"error":"bad_request"}');
 });
+/** Each operation finds it as it was at its start. */
+const emulator = await startEmulator({ dialect: 'public' });
 afterAll(async () => {
   await server.close();
   await emulator.close();

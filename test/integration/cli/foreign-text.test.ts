@@ -1,5 +1,5 @@
 /** What a service says may hold commands for a terminal, or be without end: neither gets there. */
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import { legible } from '../../../src/cli/text.ts';
 import { serve } from '../../support/local-server.ts';
 import { pilotlight, type Around } from '../../support/console.ts';
@@ -20,16 +20,13 @@ const answers: Readonly<Record<string, unknown>> = {
   },
   '/api/v0/tfa/sms/': { msg: `sent${EVIL}`, secret: 's' },
 };
-let server: Awaited<ReturnType<typeof serve>>;
-beforeAll(async () => {
-  server = await serve((request, response) => {
-    request.resume();
-    const [path = ''] = (request.url ?? '').split('?');
-    const said = path === '/api/v0/users/current/' ? 'A'.repeat(3_000_000) : `no${EVIL}\nsecond line`;
-    const body = answers[path];
-    response.writeHead(body === undefined ? 400 : 200);
-    response.end(JSON.stringify(body ?? { success: false, error: 'bad_request', msg: said }));
-  });
+const server = await serve((request, response) => {
+  request.resume();
+  const [path = ''] = (request.url ?? '').split('?');
+  const said = path === '/api/v0/users/current/' ? 'A'.repeat(3_000_000) : `no${EVIL}\nsecond line`;
+  const body = answers[path];
+  response.writeHead(body === undefined ? 400 : 200);
+  response.end(JSON.stringify(body ?? { success: false, error: 'bad_request', msg: said }));
 });
 afterAll(() => server.close());
 

@@ -1,21 +1,17 @@
 /** The key that commands use which a person runs: stored once, and sent to its own address alone. */
 import { existsSync, mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { startEmulator, type Emulator } from '../../../src/emulator/index.ts';
-import { pilotlight, typed, type Around, type Ran } from '../../support/console.ts';
+import { afterAll, expect, test } from 'vitest';
+import { startEmulator } from '../../../src/emulator/index.ts';
+import { pilotlight, typed, type Ran } from '../../support/console.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
-let emulator: Emulator;
-beforeAll(async () => {
-  emulator = await startEmulator({ dialect: 'public' });
-});
+const emulator = await startEmulator({ dialect: 'public' });
 afterAll(() => emulator.close());
 
-/** With a key of the emulator; `more` may have others. */
-function logIn(configFolder: string, more: Around = {}, words = ''): Promise<Ran> {
-  const line = `login --base-url ${emulator.url} ${words}`;
-  return typed(line.trim(), { configFolder, stdin: emulator.apiKey, ...more });
+/** With a key of the emulator, or another one. */
+function logIn(configFolder: string, stdin = emulator.apiKey): Promise<Ran> {
+  return typed(`login --base-url ${emulator.url}`, { configFolder, stdin });
 }
 
 function fileIn(configFolder: string): string {
@@ -87,9 +83,9 @@ test('a stored key goes to no address but its own', async () => {
 test('a key that is refused, or not given, is not stored', async () => {
   using folder = temporaryFolder();
   const around = { configFolder: folder.path, stdin: 'not-a-key' };
-  const wrong = await logIn(folder.path, { stdin: 'not-a-key' });
+  const wrong = await logIn(folder.path, 'not-a-key');
   expect([wrong.code, wrong.stderr]).toEqual([4, expect.stringContaining('Nothing was stored.')]);
-  expect((await logIn(folder.path, { stdin: '' })).code).toBe(2);
+  expect((await logIn(folder.path, '')).code).toBe(2);
   const nowhere = await typed('login', around);
   expect([nowhere.code, nowhere.stderr]).toEqual([2, expect.stringContaining('PILOTLIGHT_BASE_URL')]);
   expect((await typed('login --base-url http://127.0.0.1:1', around)).code).toBe(3);
@@ -126,16 +122,6 @@ test('a file that is kept elsewhere is written and removed there', async () => {
   expect(readFileSync(kept, 'utf8')).toContain(emulator.apiKey);
   await pilotlight(['logout'], around);
   expect([existsSync(kept), existsSync(path)]).toEqual([false, false]);
-});
-
-test('logins at the same time keep all of their keys', async () => {
-  using folder = temporaryFolder();
-  const names = ['a', 'b', 'c', 'd'];
-  await Promise.all(names.map((name) => logIn(folder.path, {}, `--profile ${name}`)));
-  for (const name of names)
-    expect(await typed(`user current --profile ${name}`, { configFolder: folder.path })).toMatchObject({
-      code: 0,
-    });
 });
 
 test('a damaged file is named, and its text is not repeated', async () => {

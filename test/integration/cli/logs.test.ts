@@ -1,21 +1,17 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { startEmulator, type Emulator } from '../../../src/emulator/index.ts';
+import { afterAll, describe, expect, test } from 'vitest';
+import { startEmulator } from '../../../src/emulator/index.ts';
 import { READER_LEFT } from '../../../src/cli/console.ts';
 import { pilotlight, startInProcess, typed } from '../../support/console.ts';
 
-let emulator: Emulator;
-beforeAll(async () => {
-  emulator = await startEmulator({
-    seed: { workergroups: [{ id: 7, lines_per_second: 0, retained_lines: 50 }] },
-  });
-});
+const seed = { workergroups: [{ id: 7, lines_per_second: 0, retained_lines: 50 }] };
+const emulator = await startEmulator({ seed });
 afterAll(() => emulator.close());
 
 const NUMBERED = Array.from({ length: 10 }, (_, index) => `line ${index}`);
 
-const env = () => ({ API_KEY: emulator.apiKey, BASE_URL: emulator.url });
-const logs = (...args: readonly string[]) => pilotlight(['logs', '7', ...args], { env: env() });
-const follow = (...args: readonly string[]) => startInProcess(['logs', '7', '-f', ...args], { env: env() });
+const env = { API_KEY: emulator.apiKey, BASE_URL: emulator.url };
+const logs = (...args: readonly string[]) => pilotlight(['logs', '7', ...args], { env });
+const follow = (...args: readonly string[]) => startInProcess(['logs', '7', '-f', ...args], { env });
 
 describe('pilotlight logs', () => {
   test('prints the last lines once and ends', async () => {
@@ -104,7 +100,7 @@ describe('pilotlight logs', () => {
 
   test('says what is wrong: group, tail, service', async () => {
     const said = async (line: string, over = {}) => {
-      const { code, stdout, stderr } = await typed(line, { env: { ...env(), ...over } });
+      const { code, stdout, stderr } = await typed(line, { env: { ...env, ...over } });
       expect(stdout).toBe('');
       return [code, stderr];
     };

@@ -31,10 +31,7 @@ describe('a name in place of an id', () => {
   });
 
   test('with its tag fits one', async () => {
-    expect(await run('deployment stop square/blue')).toMatchObject({
-      code: 0,
-      stdout: 'stopped\n',
-    });
+    expect(await run('deployment stop square/blue')).toMatchObject({ code: 0, stdout: 'stopped\n' });
     expect([stateOf(42), stateOf(43)]).toEqual(['active', 'stopped']);
     expect(await run('deployment delete-by-name --name square --tag blue')).toMatchObject({ code: 0 });
     expect(await run('deployment stop square')).toMatchObject({ code: 0 });

@@ -26,15 +26,6 @@ test('Ctrl-C ends a request that hangs, with 130', async () => {
   expect([await program.exit, program.stdout()]).toEqual([130, '']);
 });
 
-test('an answer goes to stdout alone, and a complaint to stderr alone', async () => {
-  await using emulator = await startEmulator();
-  await using good = startPilotlight(['template', 'search', '--json'], connectionOf(emulator));
-  expect([await good.exit, good.stderr()]).toEqual([0, '']);
-  expect(JSON.parse(good.stdout())).toHaveProperty('templates');
-  await using bad = startPilotlight(['template', 'search', '--wrong'], connectionOf(emulator));
-  expect([await bad.exit, bad.stdout()]).toEqual([2, '']);
-});
-
 test('a list of the service goes into the check, however long it takes to come', async () => {
   await using emulator = await startEmulator({ dialect: 'public' });
   const pilotlight = `'${process.execPath}' '${PROGRAM}'`;
@@ -82,10 +73,7 @@ describeWith(
 test("Node's report of a command has no key in it", async () => {
   using folder = temporaryFolder();
   await using emulator = await startEmulator();
-  const env = {
-    ...connectionOf(emulator),
-    NODE_OPTIONS: '--report-on-signal --report-signal=SIGUSR2',
-  };
+  const env = { ...connectionOf(emulator), NODE_OPTIONS: '--report-on-signal --report-signal=SIGUSR2' };
   const words = [PROGRAM, 'logs', '7', '-f'];
   await using program = startProgram(process.execPath, words, env, folder.path);
   await until(() => program.stdout() !== '');

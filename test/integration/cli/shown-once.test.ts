@@ -2,7 +2,7 @@
 import { writeFileSync } from 'node:fs';
 import type { ServerResponse } from 'node:http';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { serve } from '../../support/local-server.ts';
 import { pilotlight } from '../../support/console.ts';
 import { startPilotlight, startProgram } from '../../support/process.ts';
@@ -10,12 +10,9 @@ import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { PROGRAM } from '../../support/program.ts';
 
 let answer: (response: ServerResponse, path: string) => void;
-let server: Awaited<ReturnType<typeof serve>>;
-beforeAll(async () => {
-  server = await serve((request, response) => {
-    request.resume();
-    request.on('end', () => answer(response, request.url ?? ''));
-  });
+const server = await serve((request, response) => {
+  request.resume();
+  request.on('end', () => answer(response, request.url ?? ''));
 });
 afterAll(() => server.close());
 
@@ -24,7 +21,7 @@ const CREATE_KEY = ['api-key', 'create', '--name', 'x'];
 const RENT = ['instance', 'create', '1', '--image', 'a', '--disk', '1'];
 const run = (words: readonly string[], signal?: AbortSignal) =>
   pilotlight(words, { env: { API_KEY: 'key', BASE_URL: server.url }, ...(signal && { signal }) });
-const ENVIRONMENT = () => ({ PILOTLIGHT_API_KEY: 'key', PILOTLIGHT_BASE_URL: server.url });
+const ENVIRONMENT = { PILOTLIGHT_API_KEY: 'key', PILOTLIGHT_BASE_URL: server.url };
 
 describe('Ctrl-C', () => {
   /** Once the request has come; `then` is what becomes of it. */
@@ -64,7 +61,7 @@ describe('Ctrl-C', () => {
   test('a second time ends a process at once', async () => {
     const arrived = Promise.withResolvers<void>();
     answer = () => arrived.resolve();
-    await using program = startPilotlight(RENT, ENVIRONMENT());
+    await using program = startPilotlight(RENT, ENVIRONMENT);
     await arrived.promise;
     program.child.kill('SIGINT');
     await program.seen(/Waiting up to 5 s/);
@@ -100,7 +97,7 @@ describe('where standard output does not take it, standard error does', () => {
     await using program = startProgram(
       'sh',
       ['-c', 'exec "$0" "$@" >/dev/full', process.execPath, PROGRAM, ...words],
-      ENVIRONMENT(),
+      ENVIRONMENT,
     );
     expect(await program.exit).toBe(1);
     expect(program.stderr()).toContain('s3cret');
@@ -112,7 +109,7 @@ describe('where standard output does not take it, standard error does', () => {
     using folder = temporaryFolder();
     const script = 'mkfifo p; : <p & exec 3>p; wait; exec "$0" "$@" >&3';
     const words = ['-c', script, process.execPath, PROGRAM, ...CREATE_KEY];
-    await using program = startProgram('sh', words, ENVIRONMENT(), folder.path);
+    await using program = startProgram('sh', words, ENVIRONMENT, folder.path);
     expect(await program.exit).toBe(1);
     expect(program.stderr()).toContain('s3cret');
   });

@@ -1,11 +1,12 @@
 /** A call to a name with several addresses, each over real sockets and with a fault of its own. */
 import { createServer } from 'node:http';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createTransport, type Transport } from '../../../src/client/transport/transport.ts';
+import { afterAll, expect, test } from 'vitest';
+import { createTransport, type Exchange, type Transport } from '../../../src/client/transport/transport.ts';
 import { hasAddresses, startAddresses, type Addresses } from '../../support/addresses.ts';
+import { exchangeOf } from '../../support/answering-transport.ts';
 import { until } from '../../support/daemon.ts';
 import type { FaultMode } from '../../support/fault-proxy.ts';
-import { listening, type Listening } from '../../support/listening.ts';
+import { listening } from '../../support/listening.ts';
 import { describeWith } from '../../support/optional.ts';
 
 const PASS: FaultMode = { kind: 'pass' };
@@ -13,10 +14,7 @@ const SILENT: FaultMode = { kind: 'hang-after-request' };
 const DROPPED: FaultMode = { kind: 'hang-at-connect' };
 const REFUSED: FaultMode = { kind: 'refuse' };
 
-let service: Listening;
-beforeAll(async () => {
-  service = await listening(createServer((_, response) => response.end('{}')));
-});
+const service = await listening(createServer((_, response) => response.end('{}')));
 afterAll(() => service[Symbol.asyncDispose]());
 
 describeWith(
@@ -24,17 +22,8 @@ describeWith(
   hasAddresses,
   'run it on Linux',
 )('a call without a retry', () => {
-  const call = (transport: Transport, addresses: Addresses, more: { subject?: string } = {}) =>
-    transport.exchange({
-      url: `http://service.internal:${addresses.port}/`,
-      method: 'GET',
-      headers: {},
-      body: undefined,
-      signal: new AbortController().signal,
-      fresh: true,
-      maxBytes: 100_000,
-      ...more,
-    });
+  const call = (transport: Transport, { port }: Addresses, more: Partial<Exchange> = {}) =>
+    transport.exchange(exchangeOf(`http://service.internal:${port}/`, { fresh: true, ...more }));
 
   test.concurrent.each<[what: string, faults: readonly FaultMode[]]>([
     ['drops packets', [DROPPED, PASS]],
@@ -101,12 +90,7 @@ describeWith(
     await using addresses = await startAddresses(service.port, [PASS, PASS]);
     await using transport = createTransport(addresses.resolve);
     const [first] = addresses.proxies;
-    const reusing = () => {
-      const url = `http://service.internal:${addresses.port}/`;
-      const { signal } = new AbortController();
-      const plain = { method: 'GET', headers: {}, body: undefined, signal, maxBytes: 100_000 };
-      return transport.exchange({ url, ...plain, fresh: false });
-    };
+    const reusing = () => call(transport, addresses, { fresh: false });
     const { peer } = await reusing();
     peer?.judge();
     await reusing();

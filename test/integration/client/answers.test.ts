@@ -1,6 +1,6 @@
 /** What a client makes of answers that are not quite as documented, from the bytes of a real server on. */
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createClient, type Client } from '../../../src/client/client.ts';
+import { afterAll, expect, test } from 'vitest';
+import { createClient } from '../../../src/client/client.ts';
 import { CallError } from '../../../src/client/errors.ts';
 import { addTotp, login, regenerateBackupCodes, removeMethod } from '../../../src/client/flows/tfa.ts';
 import { pilotlight } from '../../support/console.ts';
@@ -10,19 +10,14 @@ import { serve } from '../../support/local-server.ts';
 let answers: Readonly<Record<string, string>> = {};
 const requests: { readonly call: string; readonly key: string | undefined }[] = [];
 let status = 200;
-let server: Awaited<ReturnType<typeof serve>>;
-let client: Client;
-
-beforeAll(async () => {
-  server = await serve((request, response) => {
-    request.resume();
-    const call = `${request.method} ${request.url}`;
-    requests.push({ call, key: request.headers.authorization });
-    const body = answers[call] ?? '{"error":"not_found","msg":"no route"}';
-    response.writeHead(call in answers ? status : 404).end(body);
-  });
-  client = createClient({ baseUrl: server.url, apiKey: 'key' });
+const server = await serve((request, response) => {
+  request.resume();
+  const call = `${request.method} ${request.url}`;
+  requests.push({ call, key: request.headers.authorization });
+  const body = answers[call] ?? '{"error":"not_found","msg":"no route"}';
+  response.writeHead(call in answers ? status : 404).end(body);
 });
+const client = createClient({ baseUrl: server.url, apiKey: 'key' });
 afterAll(async () => {
   await client[Symbol.asyncDispose]();
   await server.close();

@@ -4,7 +4,6 @@ import { afterAll, describe, expect, test } from 'vitest';
 import { createClient } from '../../../src/client/client.ts';
 import { AbortedError, CallError, TimeoutError, TransportError } from '../../../src/client/errors.ts';
 import { createTransport, type Transport } from '../../../src/client/transport/transport.ts';
-import { pilotlight } from '../../support/console.ts';
 import { listening } from '../../support/listening.ts';
 
 const HEAD = 'HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n';
@@ -27,8 +26,7 @@ const server = await listening(
     socket.once('data', () => cut(socket, body));
   }),
 );
-const { url } = server;
-const client = createClient({ baseUrl: url, apiKey: 'key' });
+const client = createClient({ baseUrl: server.url, apiKey: 'key' });
 afterAll(async () => {
   await client[Symbol.asyncDispose]();
   await server[Symbol.asyncDispose]();
@@ -69,16 +67,6 @@ describe.each(Object.entries(CUTS))('%s', (name, how) => {
   });
 });
 
-test('a command prints what there is, and how to look', async () => {
-  [cut, body] = [CUTS['chunks without a last one, then the end'], HALF];
-  const ran = await pilotlight(['api-key', 'create', '--name', 'x'], {
-    env: { API_KEY: 'key', BASE_URL: url },
-  });
-  expect(ran).toMatchObject({ code: 3, stdout: `${HALF}\n` });
-  expect(ran.stderr).toContain('It may have been done: see pilotlight api-key list.');
-  expect(ran.stderr).not.toContain('s3cret');
-});
-
 test('what has come of an answer when the caller gives up is not lost', async () => {
   [cut, body] = [CUTS['chunks that never end'], HALF];
   const controller = new AbortController();
@@ -99,7 +87,7 @@ test('what has come of an answer when the caller gives up is not lost', async ()
       }),
     [Symbol.asyncDispose]: () => transport[Symbol.asyncDispose](),
   };
-  await using watching = createClient({ baseUrl: url, apiKey: 'key', transport: watched });
+  await using watching = createClient({ baseUrl: server.url, apiKey: 'key', transport: watched });
   const error = await failed(watching.apiKeys.create({ name: 'x' }, { signal: controller.signal }));
   expect(error).toBeInstanceOf(AbortedError);
   expect([error.mayBeDone, error.rawAnswer()]).toEqual([true, HALF]);

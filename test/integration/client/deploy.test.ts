@@ -4,12 +4,12 @@ import { createHash } from 'node:crypto';
 import { truncateSync, writeFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { join } from 'node:path';
+import { buffer, json } from 'node:stream/consumers';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createClient, type Client } from '../../../src/client/client.ts';
 import {
   AbortedError,
   ArchiveError,
-  RequestError,
   ResponseError,
   TimeoutError,
   UploadError,
@@ -17,19 +17,9 @@ import {
 import { deployArchive, type DeployProgress } from '../../../src/client/flows/deploy.ts';
 import { startEmulator, type Emulator } from '../../../src/emulator/index.ts';
 import { pilotlight } from '../../support/console.ts';
-import { listening, type Listening } from '../../support/listening.ts';
+import { listening } from '../../support/listening.ts';
 import { serve } from '../../support/local-server.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
-
-interface Posted {
-  readonly headers: IncomingMessage['headers'];
-  readonly body: Buffer;
-}
-
-interface UploadStore extends Listening {
-  readonly posted: readonly Posted[];
-  readonly made: readonly Readonly<Record<string, unknown>>[];
-}
 
 /** Status and text; `silent`: it stops reading. */
 type StoreAnswer = readonly [status: number, text: string] | 'silent';
@@ -37,20 +27,14 @@ type StoreAnswer = readonly [status: number, text: string] | 'silent';
 const UPLOAD_FIELDS = { key: 'a/b.tar.gz', policy: 's3cret-policy', 'x-amz-date': 20260101 };
 
 /** `answers`: of the store, the last one for all that follow. */
-async function startUploadStore(...answers: readonly StoreAnswer[]): Promise<UploadStore> {
-  const posted: Posted[] = [];
-  const made: Record<string, unknown>[] = [];
+async function startUploadStore(...answers: readonly StoreAnswer[]) {
+  const posted: { readonly headers: IncomingMessage['headers']; readonly body: Buffer }[] = [];
+  const made: unknown[] = [];
   let uploads = 0;
-
-  async function bodyOf(request: IncomingMessage): Promise<Buffer> {
-    const chunks: Buffer[] = [];
-    for await (const chunk of request) chunks.push(chunk as Buffer);
-    return Buffer.concat(chunks);
-  }
 
   async function handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
     if (request.url !== '/store?a=b') {
-      made.push(JSON.parse((await bodyOf(request)).toString()) as Record<string, unknown>);
+      made.push(await json(request));
       const upload = { upload_url: `http://${request.headers.host}/store?a=b`, upload_fields: UPLOAD_FIELDS };
       response.end(JSON.stringify({ success: true, action: 'created', deployment_id: '44', ...upload }));
       return;
@@ -58,7 +42,7 @@ async function startUploadStore(...answers: readonly StoreAnswer[]): Promise<Upl
     const answer = answers[Math.min(uploads, answers.length - 1)] ?? [204, ''];
     uploads += 1;
     if (answer === 'silent') return void request.pause();
-    posted.push({ headers: request.headers, body: await bodyOf(request) });
+    posted.push({ headers: request.headers, body: await buffer(request) });
     response.writeHead(answer[0]).end(answer[1]);
   }
 
@@ -162,12 +146,6 @@ describe('with the emulator', () => {
       actor: 'user',
       message: expect.stringContaining(`${path}: ${problem}`) as string,
     });
-    expect(emulator.journal.count()).toBe(0);
-  });
-
-  test('a request that breaks the contract is refused before anything is sent', async () => {
-    const request = { ...REQUEST, target_util: 90 };
-    await expect(deployArchive(client, { archive, request })).rejects.toBeInstanceOf(RequestError);
     expect(emulator.journal.count()).toBe(0);
   });
 

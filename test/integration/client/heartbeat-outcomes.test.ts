@@ -1,6 +1,6 @@
 /** What a heartbeat's answer is to the engine, from the bytes of a real server on. */
 import { createServer } from 'node:net';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import { createClient, type Client } from '../../../src/client/client.ts';
 import { createBeatPort } from '../../../src/heartbeat/driver/beat.ts';
 import type { AttemptOutcome } from '../../../src/heartbeat/engine/state.ts';
@@ -14,17 +14,12 @@ interface Answer {
 }
 
 let answer: Answer;
-let server: Awaited<ReturnType<typeof serve>>;
-let client: Client;
-
-beforeAll(async () => {
-  server = await serve((request, response) => {
-    request.resume();
-    response.writeHead(answer.status, answer.headers).end(answer.body);
-  });
-  // As the heart has it: its engine decides when to ask again.
-  client = createClient({ baseUrl: server.url, apiKey: 'key', gate: false });
+const server = await serve((request, response) => {
+  request.resume();
+  response.writeHead(answer.status, answer.headers).end(answer.body);
 });
+// As the heart has it: its engine decides when to ask again.
+const client = createClient({ baseUrl: server.url, apiKey: 'key', gate: false });
 afterAll(async () => {
   await client[Symbol.asyncDispose]();
   await server.close();

@@ -5,6 +5,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { transportReason } from '../../../src/client/errors.ts';
 import type { Place } from '../../../src/client/transport/address-book.ts';
 import { createTransport, type Exchange, type Transport } from '../../../src/client/transport/transport.ts';
+import { exchangeOf } from '../../support/answering-transport.ts';
 import { startFaultProxy } from '../../support/fault-proxy.ts';
 import { listening } from '../../support/listening.ts';
 import { describeWith, hasCommand } from '../../support/optional.ts';
@@ -38,18 +39,9 @@ afterEach(async () => {
   await service[Symbol.asyncDispose]();
 });
 
-const CALL = {
-  method: 'GET',
-  headers: {},
-  body: undefined,
-  signal: new AbortController().signal,
-  fresh: false,
-  maxBytes: 1000,
-};
-
 /** Which connection answered, the first being 1. */
 async function ask(path = '/', options: Partial<Exchange> = {}): Promise<number> {
-  const { text } = await transport.exchange({ ...CALL, url: service.url + path, ...options });
+  const { text } = await transport.exchange(exchangeOf(service.url + path, options));
   return (JSON.parse(text) as { connection: number }).connection;
 }
 
@@ -180,7 +172,7 @@ describe('an address', () => {
   });
 
   test('is told to whoever reads the answer', async () => {
-    const { peer } = await transport.exchange({ ...CALL, url: service.url });
+    const { peer } = await transport.exchange(exchangeOf(service.url));
     expect(peer).toMatchObject({ address: '127.0.0.1', addresses: 1 });
     peer?.judge('status 503');
     expect(transport.addresses()).toEqual([

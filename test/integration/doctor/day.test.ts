@@ -1,11 +1,11 @@
 /** Beside a follower and watches that run for a day of the service's time, nothing false is ever learned. */
 import { describe, expect, test } from 'vitest';
 import { examine } from '../../../src/cli/doctor.ts';
-import { loadConfig } from '../../../src/config/load.ts';
 import { knownFindings, learn, NOTHING_LEARNED, withNews } from '../../../src/doctor/learn.ts';
 import { EMPTY_STATUS } from '../../support/empty-status.ts';
 import { isLong } from '../../support/long.ts';
 import { followEmulator, GROUP } from '../../support/followed-emulator.ts';
+import { prefixed, settingsOf } from '../../support/settings.ts';
 
 const HOUR_MS = 3_600_000;
 /** A day in a long run. */
@@ -44,12 +44,7 @@ describe.each(isLong ? WORLDS : WORLDS.toSpliced(2, 1))(
           note({ ...knowledge, traits: withNews(knowledge.traits, { log_file_bytes: 'begins_anew' }) }),
       });
       const { emulator, client, advance } = followed;
-      const { settings } = loadConfig({
-        PILOTLIGHT_BASE_URL: emulator.url,
-        PILOTLIGHT_API_KEY: emulator.apiKey,
-        PILOTLIGHT_DEPLOYMENTS: '42',
-        PILOTLIGHT_WORKER_GROUPS: 'all',
-      });
+      const service = { BASE_URL: emulator.url, API_KEY: emulator.apiKey };
       for (let hour = 0; hour < HOURS; hour += 1) {
         await advance(HOUR_MS, STEP_MS);
         await client.deployments.list({});
@@ -57,7 +52,7 @@ describe.each(isLong ? WORLDS : WORLDS.toSpliced(2, 1))(
         await client.deployments.heartbeat({ id: 42 });
       }
       const { lines } = await examine({
-        settings: settings!,
+        settings: settingsOf(prefixed({ ...service, DEPLOYMENTS: '42', WORKER_GROUPS: 'all' })),
         daemon: {
           ...EMPTY_STATUS,
           service: { ...EMPTY_STATUS.service, traits: knownFindings(knowledge.traits) },

@@ -1,7 +1,6 @@
 /** Doctor in services of every behaviour: what it finds is true, and what answers can tell it finds. */
 import { describe, expect, test } from 'vitest';
 import { examine, type Examination } from '../../../src/cli/doctor.ts';
-import { loadConfig } from '../../../src/config/load.ts';
 import { ASSUMPTION_IDS, ASSUMPTIONS } from '../../../src/contract/assumptions.ts';
 import {
   startEmulator,
@@ -12,6 +11,7 @@ import {
 } from '../../../src/emulator/index.ts';
 import { defaultTraits, THROTTLED_SHAPES, TRAITS } from '../../../src/emulator/state/settings.ts';
 import { isLong } from '../../support/long.ts';
+import { prefixed, settingsOf } from '../../support/settings.ts';
 
 type Name = keyof Traits;
 
@@ -59,21 +59,11 @@ const SEED = {
   workergroups: [{ id: 7, endpoint_id: 31, lines_per_second: 5, history_seconds: 60 }],
 };
 
-function settingsOf({ url, apiKey }: Emulator, more: Readonly<Record<string, string>> = {}) {
-  const watched = {
-    PILOTLIGHT_DEPLOYMENTS: '42',
-    PILOTLIGHT_ENDPOINTS: 'chat',
-    PILOTLIGHT_STATE_DIR: '/tmp',
-  };
-  const service = { PILOTLIGHT_BASE_URL: url, PILOTLIGHT_API_KEY: apiKey };
-  const { settings, problems } = loadConfig({ ...watched, ...service, ...more });
-  if (!settings) throw new Error(JSON.stringify(problems));
-  return settings;
-}
-
 function examined(emulator: Emulator, more: Readonly<Record<string, string>> = {}): Promise<Examination> {
+  const service = { BASE_URL: emulator.url, API_KEY: emulator.apiKey };
+  const watched = { DEPLOYMENTS: '42', ENDPOINTS: 'chat', WORKER_GROUPS: '', STATE_DIR: '/tmp' };
   return examine({
-    settings: settingsOf(emulator, more),
+    settings: settingsOf(prefixed({ ...service, ...watched, ...more })),
     daemon: undefined,
     deployment: EXPIRED,
     signal: new AbortController().signal,
@@ -172,7 +162,7 @@ test.each<[DialectName, Readonly<Record<string, string>>]>([
   ['spec', { instances_v1: 'unknown', deployments_list: 'unknown', spend: 'unknown', tail_unit: 'lines' }],
 ])('the dialect %s is told by its answers', async (dialect, values) => {
   await using emulator = await startEmulator({ dialect, clock: 'frozen', seed: SEED });
-  const found = valuesIn(await examined(emulator, { PILOTLIGHT_WORKER_GROUPS: '7' }));
+  const found = valuesIn(await examined(emulator, { WORKER_GROUPS: '7' }));
   expect(found).toMatchObject(values);
 });
 

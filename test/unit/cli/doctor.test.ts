@@ -1,20 +1,18 @@
 /** What doctor makes of a running daemon, without asking the service. */
-import { EMPTY_STATUS } from '../../support/empty-status.ts';
 import { expect, test } from 'vitest';
 import { examine } from '../../../src/cli/doctor.ts';
-import { loadConfig } from '../../../src/config/load.ts';
 import { deploymentStatus } from '../../../src/daemon/status/deployment.ts';
 import { emptyStats } from '../../../src/heartbeat/view/snapshot.ts';
+import { EMPTY_STATUS } from '../../support/empty-status.ts';
+import { settingsOf } from '../../support/settings.ts';
 
 test('a deployment that was replaced needs no heartbeats', async () => {
-  const { settings } = loadConfig({ PILOTLIGHT_API_KEY: 'key', PILOTLIGHT_BASE_URL: 'http://127.0.0.1:1' });
-  if (!settings) throw new Error('the configuration is invalid');
   const { failures, attempts, lapses, timeline } = emptyStats();
   const counts = { failures, attempts, lapses, timeline };
   const last = { ...counts, deploymentId: 42, state: 'replaced', intervalMs: 1_000 } as const;
   const next = { ...last, deploymentId: 43, state: 'healthy', intervalMs: 4_000, nextBeatAt: 1 } as const;
   const { lines } = await examine({
-    settings,
+    settings: settingsOf(),
     // It leaves nothing of the rate limit.
     daemon: {
       ...EMPTY_STATUS,

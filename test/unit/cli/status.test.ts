@@ -4,26 +4,11 @@ import type { SinkStatus, Status, WorkerGroupStatus } from '../../../src/daemon/
 import { fleetStatus } from '../../../src/daemon/status/fleet.ts';
 import { type Around, jsonIn, pilotlight, type Ran } from '../../support/console.ts';
 import { serve } from '../../support/local-server.ts';
-import { DEPLOYMENT_STATUS, EMPTY_STATUS } from '../../support/empty-status.ts';
+import { DEPLOYMENT_STATUS, EMPTY_LOG, EMPTY_STATUS } from '../../support/empty-status.ts';
 import { endpointView, fleetView, WATCH_ALL } from '../../support/recorded-fleet.ts';
 
-const GROUP: WorkerGroupStatus = {
-  workergroup_id: 7,
-  lines: 120,
-  bytes: 4_000,
-  lines_per_second: 2,
-  gaps: { overrun: 0, reset: 0, ambiguous: 0 },
-  stale_answers: 0,
-  lost_lines_estimate: 0,
-  poll_interval_seconds: 2,
-  tail_size: 200,
-  tail_unit: null,
-  unknown_gaps: 0,
-  last_line_at: null,
-  last_error: null,
-  last_lines: [],
-};
-const { workergroup_id: _, ...FOLLOWED } = GROUP;
+const FOLLOWED = { ...EMPTY_LOG, lines: 120, bytes: 4_000, lines_per_second: 2 };
+const GROUP: WorkerGroupStatus = { workergroup_id: 7, ...FOLLOWED };
 const CHAT = { endpoint_group: 'chat', endpoint_id: 31, ...FOLLOWED };
 const SINK: SinkStatus = {
   sink: 'otlp',
@@ -126,7 +111,7 @@ test('the daemon of this machine is asked, with its token, and told a line for e
 });
 
 test('the whole of it is JSON; a daemon that answers otherwise is an exit code', async () => {
-  const whole = await statusOf(['--json'], {}, () => [200, STATUS]);
+  const whole = await statusOf(['--json'], {}, (_, token) => [token === undefined ? 200 : 401, STATUS]);
   expect(jsonIn(whole)).toEqual(STATUS);
   expect(await statusOf([], {}, () => [401, {}])).toMatchObject({ code: 4, stdout: '' });
   const trouble = await statusOf([], {}, () => [500, {}]);

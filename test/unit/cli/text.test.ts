@@ -11,7 +11,6 @@ import {
   widthOf,
   table,
 } from '../../../src/cli/text.ts';
-import { legibleJson } from '../../../src/contract/text/controls.ts';
 
 test.each([
   ['\u001B]0;title\u0007\u001B[2J\u001B[31mred', 'red'],
@@ -21,13 +20,6 @@ test.each([
   ['two\nlines\tand 日本語 é 👩‍👩‍👧‍👦', 'two\nlines\tand 日本語 é 👩‍👩‍👧‍👦'],
 ])('%j is shown as %j', (text, shown) => {
   expect(legible(text)).toBe(shown);
-});
-
-test('JSON keeps everything, in escapes', () => {
-  const value = { name: '\u202Ea\u009B2J\u001B[2J\n' };
-  const json = legibleJson(JSON.stringify(value, null, 2));
-  expect(legible(json)).toBe(json);
-  expect(JSON.parse(json)).toEqual(value);
 });
 
 test.each([

@@ -23,7 +23,7 @@ beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 
 afterEach(() => vi.useRealTimers());
 
 function clientOf(transport: AnsweringTransport, options: Partial<ClientOptions> = {}) {
-  return createClient({ baseUrl: 'http://a.test', apiKey: 'key', transport, random: () => 1, ...options });
+  return transport.client({ random: () => 1, ...options });
 }
 
 function outcomeOf(call: Promise<unknown>): Promise<unknown> {

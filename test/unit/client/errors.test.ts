@@ -62,12 +62,6 @@ test('an error of the input has each field, what is wrong with it, and a short p
   );
 });
 
-test('the raw answer is for who asks for it', () => {
-  const error = new TimeoutError(ID, 1, { rawAnswer: 's3cret', mayBeDone: true });
-  expect([error.mayBeDone, error.rawAnswer()]).toEqual([true, 's3cret']);
-  expect([refused().mayBeDone, refused().rawAnswer()]).toEqual([false, '']);
-});
-
 test('a refusal is known by its code', () => {
   const error = refused({ code: 'tfa_locked' });
   expect([error.hasCode('tfa_locked'), error.hasCode('not_found')]).toEqual([true, false]);

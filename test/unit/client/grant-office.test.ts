@@ -10,13 +10,8 @@ const AHEAD = 50_000;
 
 class Scene {
   readonly limiter = new RateLimiter({ random: () => 0 });
-  heartbeatAt = Infinity;
   readonly office = new GrantOffice(this.limiter);
   #number = 0;
-
-  constructor() {
-    this.limiter.heartbeatAt = () => this.heartbeatAt;
-  }
 
   ask(now: number, operations: readonly string[], answers: readonly GrantAnswer[] = []) {
     this.#number += 1;
@@ -68,18 +63,6 @@ describe('what is not granted', () => {
       grants: [{ grant: 2, operation: WORKERS }],
       againInMs: 1_000,
     });
-  });
-
-  test('waits for a heartbeat that is due, once a limit of the key is known', () => {
-    const scene = new Scene();
-    scene.heartbeatAt = 0;
-    expect(scene.ask(0, [LOGS]).grants).toHaveLength(1);
-    scene.ask(200, [WORKERS]);
-    scene.ask(220, [], [refused(1, 220), refused(2, 220)]);
-    scene.heartbeatAt = 9_000;
-    expect(scene.ask(9_000, [LOGS])).toMatchObject({ grants: [], againInMs: 100, allowedPerSecond: 0.5 });
-    scene.heartbeatAt = 21_000;
-    expect(scene.ask(9_000, [LOGS]).grants).toHaveLength(1);
   });
 });
 

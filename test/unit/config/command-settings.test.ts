@@ -1,12 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import {
-  loadConnection,
-  loadEndpointGroups,
-  localToken,
-  localUrl,
-} from '../../../src/config/command-settings.ts';
+import { loadConnection, loadEndpointGroups, localUrl } from '../../../src/config/command-settings.ts';
 import { prefixed } from '../../support/settings.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
@@ -31,11 +26,6 @@ test('the address of a daemon may be in a file', () => {
   expect(localUrl('listen', { PILOTLIGHT_LISTEN: 'nonsense' })).toEqual({
     problem: expect.stringContaining('PILOTLIGHT_LISTEN: got nonsense; allowed: host:port'),
   });
-});
-
-test('the token of a daemon is that of the environment', () => {
-  expect(localToken({ PILOTLIGHT_METRICS_TOKEN: 't' })).toBe('t');
-  expect(localToken({})).toBeUndefined();
 });
 
 test('commands read the environment file too', () => {

@@ -272,15 +272,8 @@ test('reads headers, and never shows them', () => {
   expect(errorsOf({ ...MINIMAL, PILOTLIGHT_OTLP_HEADERS: headers })).toEqual([
     expect.stringMatching(/^error: PILOTLIGHT_OTLP_HEADERS: got a secret; allowed: HTTP headers/),
   ]);
-  const { settings } = load({
-    ...MINIMAL,
-    PILOTLIGHT_OTLP_HEADERS: headers.replace('x-scope ', 'x-scope'),
-  });
-  expect(settings?.otlpHeaders).toEqual({
-    authorization: 'Bearer abc,=',
-    'x-scope': 'a b',
-    'x-odd': '100%',
-  });
+  const { settings } = load({ ...MINIMAL, PILOTLIGHT_OTLP_HEADERS: headers.replace('x-scope ', 'x-scope') });
+  expect(settings?.otlpHeaders).toEqual({ authorization: 'Bearer abc,=', 'x-scope': 'a b', 'x-odd': '100%' });
   expect(settings && redactedSettings(settings)).toMatchObject({ PILOTLIGHT_OTLP_HEADERS: '(set)' });
 });
 
@@ -343,15 +336,6 @@ test('the heart waits for the file of its key, and has none meanwhile', () => {
   expect(problems[0]?.awaitedFile).toBe('/run/key');
 });
 
-test.each(['abc def', 'k\u00E9y', 'a\nb'])(
-  'a key that no header can contain is an error, and is not shown: %j',
-  (key) => {
-    const problems = load({ ...MINIMAL, PILOTLIGHT_API_KEY: key }).problems;
-    expect(problems).toHaveLength(1);
-    expect(describeProblem(problems[0] as (typeof problems)[0])).not.toContain(key);
-  },
-);
-
 test.each(['1.5ms', '24h', '3s'])('the heart waits at most %s for its end', (value) => {
   const { settings } = load({ ...MINIMAL, PILOTLIGHT_SHUTDOWN_TIMEOUT: value });
   expect(Number.isInteger(settings?.shutdownTimeout)).toBe(true);
@@ -359,6 +343,9 @@ test.each(['1.5ms', '24h', '3s'])('the heart waits at most %s for its end', (val
 });
 
 test.each([
+  ['API_KEY', 's3cretpw s3cretpw'],
+  ['API_KEY', 's3cretpw\u00E9'],
+  ['API_KEY', 's3cretpw\ns3cretpw'],
   ['BASE_URL', 'ftp://user:s3cretpw@host'],
   ['SERVERLESS_URL', 'user:s3cretpw@host'],
   ['OTLP_ENDPOINT', 'http://h/?api_key=s3cretpw'],

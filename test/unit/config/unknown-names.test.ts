@@ -114,11 +114,7 @@ test('names of others are not ours, and those that Kubernetes made are ignored',
     PORT_9847_TCP: 'tcp://10.0.0.1:9847',
     PORT_9847_TCP_ADDR: '10.0.0.1',
   };
-  const { heart } = load({
-    ...COMPLETE,
-    ...links,
-    OTHER_PORT: '80',
-  });
+  const { heart } = load({ ...COMPLETE, ...links, OTHER_PORT: '80' });
   expect(heart.ignoredNames).toEqual(Object.keys(links).map((name) => `PILOTLIGHT_${name}`));
   // The prefix alone does not make it similar to API_KEY.
   expect(heart.tolerated).toMatchObject([{ variable: 'PILOTLIGHT_OTHER_PORT', message: 'no such variable' }]);

@@ -1,6 +1,4 @@
 import { expect, test } from 'vitest';
-import { readText } from '../../../src/config/files.ts';
-import type { Option } from '../../../src/config/options.ts';
 import { listenAddress, redisPrefix, redisUrl, url } from '../../../src/config/addresses.ts';
 import {
   amount,
@@ -17,7 +15,6 @@ import {
   endpointList,
   groupList,
 } from '../../../src/config/value-types.ts';
-import { loadValues } from '../../../src/config/values.ts';
 
 const IDS = [7, 8].map((each) => ({ by: 'id', id: each }));
 
@@ -97,19 +94,4 @@ test.each<[type: ValueType<unknown>, text: string, value: unknown]>([
   expect(parsed.value).toEqual(value);
   // A refusal says what is allowed.
   expect(parsed.problems.map(({ allowed }) => allowed !== '')).toEqual(value === undefined ? [true] : []);
-});
-
-test('a value with hundreds of thousands of problems has all of them, and no call with so many arguments', () => {
-  const problems = Array.from({ length: 300_000 }, (_, index) => ({
-    at: `[${index}]`,
-    got: '{}',
-    allowed: 'a group',
-  }));
-  const option: Option = {
-    variable: 'GROUPS',
-    type: { name: 'groups', parse: () => ({ value: undefined, problems }) },
-    doc: '',
-  };
-  const loaded = loadValues({ groups: option }, { PILOTLIGHT_GROUPS: 'x' }, readText);
-  expect(loaded.problems).toHaveLength(problems.length);
 });

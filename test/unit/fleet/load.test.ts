@@ -1,5 +1,5 @@
 /** What the loads of workers mean: pictures of looks, one column each, and what is said after them. */
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import type { Worker } from '../../../src/contract/operations/serverless/workers.ts';
 import { loadAfter, loadOfAll, type LoadRecord, meaningOf } from '../../../src/fleet/workers/reports.ts';
 
@@ -134,22 +134,19 @@ test('a worker that reports otherwise from now on is noticed, and known again wh
   expect(found(RATE, 15, before)).toBe('rate');
 });
 
-describe('an endpoint', () => {
-  const record = (picture: Parameters<typeof look>[0]) => look(picture);
-  const [inFlight, rate] = [record({ ...IN_FLIGHT, cur_load: '100 300 400 500 600' }), record(RATE)];
-  const idle = record({ cur_load: '0', new_load: '0', reqs_working: '0' });
-  const open = record({ cur_load: '100', new_load: '100', reqs_working: '1' });
+const [inFlight, rate] = [look({ ...IN_FLIGHT, cur_load: '100 300 400 500 600' }), look(RATE)];
+const idle = look({ cur_load: '0', new_load: '0', reqs_working: '0' });
+const open = look({ cur_load: '100', new_load: '100', reqs_working: '1' });
 
-  test.each([
-    [[], 'unknown', 'no worker has had load yet'],
-    [[idle], 'unknown', 'no worker has had load yet'],
-    [[inFlight, idle], 'in flight', 'shown by 1 of its workers'],
-    [[rate, rate], 'rate', 'shown by 2 of its workers'],
-    [[inFlight, rate, rate], 'unknown', 'its workers differ: 1 of them in flight, 2 a rate'],
-    [[inFlight, open], 'unknown', 'not shown yet by 1 of its workers that had load'],
-  ])('of workers %#: %s', (records, meaning, because) => {
-    expect(loadOfAll(records)).toEqual({ meaning, because });
-  });
+test.each([
+  [[], 'unknown', 'no worker has had load yet'],
+  [[idle], 'unknown', 'no worker has had load yet'],
+  [[inFlight, idle], 'in flight', 'shown by 1 of its workers'],
+  [[rate, rate], 'rate', 'shown by 2 of its workers'],
+  [[inFlight, rate, rate], 'unknown', 'its workers differ: 1 of them in flight, 2 a rate'],
+  [[inFlight, open], 'unknown', 'not shown yet by 1 of its workers that had load'],
+])('an endpoint of workers %#: %s', (records, meaning, because) => {
+  expect(loadOfAll(records)).toEqual({ meaning, because });
 });
 
 test('what an earlier process found holds until reports say otherwise', () => {

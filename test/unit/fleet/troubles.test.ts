@@ -1,5 +1,5 @@
 /** Each trouble by name, and its ordinary twin: the watch on virtual time, and a service that answers as a test says. */
-import { afterEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import type { Worker } from '../../../src/contract/operations/serverless/workers.ts';
 import type { ListedEndpoint } from '../../../src/fleet/discovery/endpoints.ts';
 import type { TroubleName } from '../../../src/fleet/troubles/troubles.ts';
@@ -15,7 +15,6 @@ interface Scene {
 }
 
 let world: FleetWorld;
-afterEach(() => world.watch.stop());
 
 async function play({ minutes, endpoint = () => ({}), workers, prices = {}, ceiling }: Scene) {
   world = new FleetWorld();

@@ -1,9 +1,8 @@
 /** The watch on virtual time, against a service that answers as a test says. */
 import type { FleetEvent } from '../../../src/fleet/workers/lives.ts';
-import { afterEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { Worker } from '../../../src/contract/operations/serverless/workers.ts';
 import type { ListedEndpoint } from '../../../src/fleet/discovery/endpoints.ts';
-import type { FleetWatchOptions } from '../../../src/fleet/watch.ts';
 import { checkEndpointGroups } from '../../../src/scaling/rules/check.ts';
 import { FleetWorld } from '../../support/fleet-world.ts';
 import { VirtualClock } from '../../support/log-time.ts';
@@ -15,17 +14,7 @@ const DRAW: ListedEndpoint = { id: 32, endpoint_name: 'draw' };
 
 class World extends FleetWorld {
   override endpoints: FleetWorld['endpoints'] = () => [CHAT];
-
-  override start(options?: Partial<FleetWatchOptions>): Promise<this> {
-    started.push(this);
-    return super.start(options);
-  }
 }
-
-const started: World[] = [];
-afterEach(async () => {
-  for (const { watch } of started.splice(0)) await watch.stop();
-});
 
 const idle = (id: number, more: Partial<Worker> = {}): Worker => ({
   id,
@@ -87,14 +76,29 @@ describe('a look', () => {
     await world.pass(300);
     expect(world.one()).toMatchObject({ sampledAtMs: seen, lastError: 'no connection' });
     expect(world.notices.find(({ kind }) => kind === 'look failed')).toMatchObject({ failures: 1 });
-    expect(Math.max(...world.gaps())).toBeLessThanOrEqual(45);
+    // They are asked about less and less, in whole intervals.
+    expect(world.gaps().every((gap) => gap % 15 === 0)).toBe(true);
+    expect(Math.max(...world.gaps())).toBe(30);
     world.workers = () => [idle(1)];
     await world.pass(60);
     expect(world.one().lastError).toBeUndefined();
+    expect(world.gaps().slice(-2)).toEqual([15, 15]);
     const told = world.notices.filter(({ kind }) => kind === 'look succeeded again');
     expect(told).toEqual([{ kind: 'look succeeded again', endpoint: 'chat', failures: expect.any(Number) }]);
     const rows = await world.watch.history({ endpoint: 'chat', fromMs: 0, toMs: Infinity, maxRows: 100 });
     expect(rows.length).toBeLessThan(8);
+  });
+
+  test.each([false, true])('that takes long keeps the beat, also if it fails: %s', async (fails) => {
+    const world = await watching(20);
+    world.workers = async () => {
+      world.workers = () => [idle(1)];
+      await world.clock.sleep(40 * SECOND, new AbortController().signal);
+      if (fails) throw new Error('no connection');
+      return [idle(1)];
+    };
+    await world.pass(90);
+    expect(world.gaps()).toEqual([15, 15, 45, 15, 15]);
   });
 
   test('comes at once where the interval is another one, and else when it is due', async () => {
@@ -312,7 +316,6 @@ describe('workers', () => {
     };
     expect(first.one()).toMatchObject(known);
     await first.watch.stop();
-    started.pop();
     const second = new World(first.clock);
     second.workers = () => [idle(1, { cur_load: 100 })];
     await second.start({ directory: folder.path });
@@ -364,6 +367,7 @@ describe('endpoints', () => {
     await world.start({ endpoints: [{ by: 'name', name: 'chat' }] });
     await world.pass(16);
     expect(world.labels()).toEqual(['chat']);
+    expect(world.notices.map(({ kind }) => kind)).not.toContain('endpoints unknown');
     world.endpoints = () => [DRAW, { ...CHAT, id: 77 }];
     await world.pass(300);
     expect(world.one().id).toBe(77);
@@ -483,32 +487,29 @@ describe('endpoints', () => {
   });
 });
 
-describe('the next process', () => {
-  test('knows the endpoints, goes on with the lives of workers, and looks soon', async () => {
-    using folder = temporaryFolder();
-    const first = new World();
-    first.workers = () => [idle(1, { status: 'loading' }), idle(2)];
-    await first.start({ directory: folder.path });
-    await first.pass(16);
-    first.workers = () => [idle(1, { status: 'loading' }), idle(2), idle(3, { status: 'loading' })];
-    await first.pass(15);
-    await first.watch.stop();
-    started.pop();
+test('the next process knows the endpoints, goes on with the lives of workers, and looks soon', async () => {
+  using folder = temporaryFolder();
+  const first = new World();
+  first.workers = () => [idle(1, { status: 'loading' }), idle(2)];
+  await first.start({ directory: folder.path });
+  await first.pass(16);
+  first.workers = () => [idle(1, { status: 'loading' }), idle(2), idle(3, { status: 'loading' })];
+  await first.pass(15);
+  await first.watch.stop();
 
-    const second = new World(first.clock);
-    // The service does not even list them any more.
-    second.endpoints = () => Promise.reject(new Error('away'));
-    second.workers = () => [idle(1), idle(2, { status: 'error' }), idle(3)];
-    await second.pass(5);
-    await second.start({ directory: folder.path });
-    expect(second.one().sampledAtMs).toBeLessThan(second.clock.now());
-    await second.pass(3);
-    expect(second.asked).toHaveLength(1);
-    await second.pass(15);
-    // Worker 1 was there before anybody looked; nobody knows when its start began.
-    expect(second.events).toEqual([
-      expect.objectContaining({ kind: 'worker started', from: 'new' }) as FleetEvent,
-      { kind: 'worker failed', endpoint: 'chat', workerId: 2 },
-    ]);
-  });
+  const second = new World(first.clock);
+  // The service does not even list them any more.
+  second.endpoints = () => Promise.reject(new Error('away'));
+  second.workers = () => [idle(1), idle(2, { status: 'error' }), idle(3)];
+  await second.pass(5);
+  await second.start({ directory: folder.path });
+  expect(second.one().sampledAtMs).toBeLessThan(second.clock.now());
+  await second.pass(3);
+  expect(second.asked).toHaveLength(1);
+  await second.pass(15);
+  // Worker 1 was there before anybody looked; nobody knows when its start began.
+  expect(second.events).toEqual([
+    expect.objectContaining({ kind: 'worker started', from: 'new' }) as FleetEvent,
+    { kind: 'worker failed', endpoint: 'chat', workerId: 2 },
+  ]);
 });

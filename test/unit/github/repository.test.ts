@@ -9,29 +9,23 @@ function read(path: string): unknown {
   return parse(readFileSync(root + path, 'utf8'), { strict: true, uniqueKeys: true });
 }
 
-describe('updates of dependencies', () => {
-  interface Update {
-    readonly 'package-ecosystem': string;
-    readonly directory: string;
-  }
+/** What each of them reads. */
+const FILES: Readonly<Record<string, string>> = {
+  npm: 'package-lock.json',
+  'github-actions': '.github/workflows',
+  docker: 'Dockerfile',
+  'docker-compose': 'compose.yaml',
+};
+
+test('updates of dependencies come for everything that this repository takes from others', () => {
   const { version, updates } = read('.github/dependabot.yml') as {
     readonly version: number;
-    readonly updates: readonly Update[];
+    readonly updates: readonly { readonly 'package-ecosystem': string; readonly directory: string }[];
   };
-  /** What each of them reads. */
-  const FILES: Readonly<Record<string, string>> = {
-    npm: 'package-lock.json',
-    'github-actions': '.github/workflows',
-    docker: 'Dockerfile',
-    'docker-compose': 'compose.yaml',
-  };
-
-  test('come for everything that this repository takes from others', () => {
-    expect(version).toBe(2);
-    expect(updates.map((one) => one['package-ecosystem'])).toEqual(Object.keys(FILES));
-    for (const { 'package-ecosystem': name, directory } of updates)
-      expect([name, existsSync(join(root, directory, FILES[name] ?? ''))]).toEqual([name, true]);
-  });
+  expect(version).toBe(2);
+  expect(updates.map((one) => one['package-ecosystem'])).toEqual(Object.keys(FILES));
+  for (const { 'package-ecosystem': name, directory } of updates)
+    expect([name, existsSync(join(root, directory, FILES[name] ?? ''))]).toEqual([name, true]);
 });
 
 describe.each(

@@ -1,29 +1,17 @@
 import type { RequestListener } from 'node:http';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { expect, test } from 'vitest';
 import { serve } from '../../../support/local-server.ts';
-import { pilotlight, type Ran } from '../../../support/console.ts';
+import { pilotlight } from '../../../support/console.ts';
 import { temporaryFolder } from '../../../support/temporary-folder.ts';
 
-interface Asked {
-  readonly call: string;
-  readonly body: string;
-}
-
 /** A daemon's admin routes that answer as a test says, at a port or a socket file, and what they were asked. */
-async function adminOf(
-  words: string,
-  answer: RequestListener,
-  path?: string,
-): Promise<{ readonly ran: Ran; readonly asked: readonly Asked[]; readonly address: string }> {
-  const asked: Asked[] = [];
-  await using server = await serve((request, response) => {
-    let body = '';
-    request.setEncoding('utf8').on('data', (chunk: string) => (body += chunk));
-    request.on('end', () => {
-      asked.push({ call: `${request.method} ${request.url}`, body });
-      answer(request, response);
-    });
+async function adminOf(words: string, answer: RequestListener, path?: string) {
+  const asked: { readonly call: string; readonly body: string }[] = [];
+  await using server = await serve(async (request, response) => {
+    asked.push({ call: `${request.method} ${request.url}`, body: await text(request) });
+    answer(request, response);
   }, path);
   const address = server.url.replace('http://', '');
   const ran = await pilotlight(['admin', ...words.split(' ')], { env: { ADMIN_LISTEN: address } });

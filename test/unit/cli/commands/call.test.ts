@@ -70,14 +70,6 @@ test('openapi has the servers of the environment, where it names them', async ()
   expect(urls((await pilotlight(['openapi'])).stdout)).toEqual(['{base_url}', '{serverless_url}']);
 });
 
-test.each(['bash', 'zsh', 'fish'])('completion has the script of %s', async (shell) => {
-  const { code, stdout } = await pilotlight(['completion', shell]);
-  expect([code, stdout]).toEqual([
-    0,
-    expect.stringMatching(new RegExp(`completion ${shell}.*__complete`, 's')),
-  ]);
-});
-
 test('what comes next at a Tab has its meaning behind it, where it has one', async () => {
   const { stdout } = await pilotlight(['__complete', '--', 'healthche']);
   expect(stdout).toMatch(/^healthcheck\tExit with 0 if the local daemon is live[^\n]*\n$/);

@@ -60,9 +60,7 @@ test('has the seed, the loads, the dialect and the address that it is given', as
     '127.0.0.2',
   ]);
   const loads = await fetch(`${running.url}/_emulator/load`);
-  expect(await loads.json()).toMatchObject({
-    loads: [{ id: 5, load: { shape: 'constant', rate: 5 } }],
-  });
+  expect(await loads.json()).toMatchObject({ loads: [{ id: 5, load: { shape: 'constant', rate: 5 } }] });
   await using client = createClient({ baseUrl: running.url, apiKey: 'emulator-key' });
   await expect(client.deployments.heartbeat({ id: 77 })).resolves.toMatchObject({ success: true });
   running.interrupt();

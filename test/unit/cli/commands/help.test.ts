@@ -1,6 +1,6 @@
 /** What a command says of itself, and what it refuses before it does anything. */
 import type { Command } from 'commander';
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import type { Console } from '../../../../src/cli/console.ts';
 import { createProgram } from '../../../../src/cli/program.ts';
 import { exitCodesText } from '../../../../src/config/exit-codes.ts';
@@ -105,28 +105,26 @@ test('the help of run lists each variable with its default, and what it is for',
   expect(stdout).toMatch(/PILOTLIGHT_LISTEN \([^;]+; 0\.0\.0\.0:9847\)/);
 });
 
-describe('what is refused before anything is done', () => {
-  const LINES = 'a number of lines from 1 to 10000, which is the most the service has';
-  const DURATION = 'a duration is 500ms, 20s, 5m or 1h';
-  test.each([
-    ['logs 7 --tail 0', LINES],
-    ['logs 7 --tail 10001', LINES],
-    ['logs 7 --tail x5', LINES],
-    ['demo --for 0s', DURATION],
-    ['emulator --port 65536', 'a port is a number from 0 to 65535'],
-    ['emulator --port 1x', 'a port is a number from 0 to 65535'],
-    ['check --cold-start soon', DURATION],
-    ['fleet --every 0s', 'more than zero, at most 24h'],
-    ['fleet --every 25h', 'more than zero, at most 24h'],
-    ['check --performance 0', 'a number above 0'],
-    ['check --performance 1e999', 'a number above 0'],
-    ['admin log-level loud', 'Allowed choices are'],
-    ['plan --weight =1', 'write it as name=value'],
-    ['call deployments.heartbea', 'no operation deployments.heartbea; did you mean deployments.heartbeat?'],
-    ['call zzzzzzzz', 'no operation zzzzzzzz; see pilotlight ops'],
-  ])('%s', async (line, said) => {
-    const { code, stdout, stderr } = await pilotlight(line.split(' '));
-    expect([code, stdout]).toEqual([2, '']);
-    expect(stderr).toContain(said);
-  });
+const LINES = 'a number of lines from 1 to 10000, which is the most the service has';
+const DURATION = 'a duration is 500ms, 20s, 5m or 1h';
+test.each([
+  ['logs 7 --tail 0', LINES],
+  ['logs 7 --tail 10001', LINES],
+  ['logs 7 --tail x5', LINES],
+  ['demo --for 0s', DURATION],
+  ['emulator --port 65536', 'a port is a number from 0 to 65535'],
+  ['emulator --port 1x', 'a port is a number from 0 to 65535'],
+  ['check --cold-start soon', DURATION],
+  ['fleet --every 0s', 'more than zero, at most 24h'],
+  ['fleet --every 25h', 'more than zero, at most 24h'],
+  ['check --performance 0', 'a number above 0'],
+  ['check --performance 1e999', 'a number above 0'],
+  ['admin log-level loud', 'Allowed choices are'],
+  ['plan --weight =1', 'write it as name=value'],
+  ['call deployments.heartbea', 'no operation deployments.heartbea; did you mean deployments.heartbeat?'],
+  ['call zzzzzzzz', 'no operation zzzzzzzz; see pilotlight ops'],
+])('%s is refused before anything is done', async (line, said) => {
+  const { code, stdout, stderr } = await pilotlight(line.split(' '));
+  expect([code, stdout]).toEqual([2, '']);
+  expect(stderr).toContain(said);
 });

@@ -108,12 +108,6 @@ test('a daemon that watches no endpoint, is just starting, or finds none, says s
   });
 });
 
-test('a daemon that does not answer is exit code 3', async () => {
-  const { code, stdout, stderr } = await pilotlight(['fleet', '--url', 'http://127.0.0.1:1']);
-  expect([code, stdout]).toEqual([3, '']);
-  expect(stderr).toMatch(/^error: http:\/\/127\.0\.0\.1:1\/api\/status: /);
-});
-
 test.each<[what: string, body: unknown]>([
   ['null', null],
   ['an object', {}],

@@ -2,7 +2,6 @@
 import { describe, expect, test } from 'vitest';
 import { completeInput } from '../../../../src/cli/operations/perform.ts';
 import type { Console } from '../../../../src/cli/console.ts';
-import { createClient } from '../../../../src/client/client.ts';
 import { operationOf, type OperationId } from '../../../../src/contract/operations.ts';
 import { answer, AnsweringTransport } from '../../../support/answering-transport.ts';
 
@@ -19,7 +18,7 @@ async function complete(id: OperationId, input: Record<string, unknown>, answers
   const transport = new AnsweringTransport(({ url }) =>
     answer(200, url.endsWith('/status/') ? STATUS : { secret: 'sent', msg: 'sent by sms' }),
   );
-  const client = createClient({ baseUrl: 'http://a.test', apiKey: 'key', transport });
+  const client = transport.client();
   const [left, asked, said] = [[...(answers ?? [])], [] as string[], [] as string[]];
   const console = {
     err: (text: string) => said.push(text),

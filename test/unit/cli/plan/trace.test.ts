@@ -9,14 +9,6 @@ import { temporaryFolder } from '../../../support/temporary-folder.ts';
 
 type Options = Omit<TraceOptions, 'weight'> & { readonly weights?: Record<string, number> };
 
-/** As a spreadsheet saves it. */
-test.each(['utf16le', 'latin1'] as const)('a file in %s is told to be no UTF-8', async (encoding) => {
-  using folder = temporaryFolder();
-  const path = join(folder.path, 'trace.csv');
-  writeFileSync(path, Buffer.from('\uFEFFzeit_größe,work\n0,1\n', encoding));
-  await expect(openTrace(path, {})).rejects.toThrow(`${path}: its first line is no text in UTF-8`);
-});
-
 async function read(
   text: string | Uint8Array,
   { weights = {}, ...options }: Options = {},
@@ -58,20 +50,15 @@ describe('a trace', () => {
     expect(arrivals.at(-1)).toEqual({ atSeconds: 19_999, work: 1 });
   });
 
-  test.each([
-    ['its name', 'timestamp_ms,work\n1500,1\n3000,1\n', {}, 1.5],
-    [
-      'its name, also where an epoch time says otherwise',
-      'ts_s,work\n1700000000000,1\n1700000000003,1\n',
-      {},
-      3,
-    ],
-    ['an epoch in ms', 'time,work\n1700000000000,1\n1700000002500,1\n', {}, 2.5],
-    ['an epoch in us', 'time,work\n1700000000000000,1\n1700000000500000,1\n', {}, 0.5],
-    ['an epoch in ns', 'time,work\n1700000000000000000,1\n1700000001000000000,1\n', {}, 1],
-    ['an epoch in s', 'time,work\n1700000000,1\n1700000002,1\n', {}, 2],
-    ['the flag, before its name', 'time_ms,work\n1,1\n3,1\n', { timeUnit: 's' }, 2],
-  ] as const)('reads times in the unit of %s', async (_of, text, options, seconds) => {
+  test.each<[of: string, text: string, seconds: number, options?: Options]>([
+    ['its name', 'timestamp_ms,work\n1500,1\n3000,1\n', 1.5],
+    ['its name, though an epoch says otherwise', 'ts_s,work\n1700000000000,1\n1700000000003,1\n', 3],
+    ['an epoch in ms', 'time,work\n1700000000000,1\n1700000002500,1\n', 2.5],
+    ['an epoch in us', 'time,work\n1700000000000000,1\n1700000000500000,1\n', 0.5],
+    ['an epoch in ns', 'time,work\n1700000000000000000,1\n1700000001000000000,1\n', 1],
+    ['an epoch in s', 'time,work\n1700000000,1\n1700000002,1\n', 2],
+    ['the flag, before its name', 'time_ms,work\n1,1\n3,1\n', 2, { timeUnit: 's' }],
+  ])('reads times in the unit of %s', async (_of, text, seconds, options) => {
     expect((await read(text, options)).at(-1)?.atSeconds).toBeCloseTo(seconds, 9);
   });
 
@@ -87,45 +74,38 @@ describe('a trace', () => {
     ]);
   });
 
-  test.each([
-    ['', {}, 'the file is empty'],
-    ['a,b\n1,2\n', {}, 'which column is the time? Say --time-column NAME; the columns are a, b'],
-    ['a,b\n1,2\n', { timeColumn: 'c' }, 'no column c; the columns are a, b'],
-    ['time,b\n1,2\n', {}, 'how much work is a request? Say --weight COLUMN=UNITS'],
-    ['time,b\n1,2\n', { weights: { c: 1 } }, 'no column c to weigh'],
-    ['time;work\n1;2\n', {}, 'the only column is time;work; columns are separated by commas only'],
-    ['time,work\nnoon,2\n', {}, 'line 2: column 1 (time): got "noon"; allowed: a number (of s; --time-unit'],
+  test.each<[text: string, message: string, options?: Options]>([
+    ['', 'the file is empty'],
+    ['a,b\n1,2\n', 'which column is the time? Say --time-column NAME; the columns are a, b'],
+    ['a,b\n1,2\n', 'no column c; the columns are a, b', { timeColumn: 'c' }],
+    ['time,b\n1,2\n', 'how much work is a request? Say --weight COLUMN=UNITS'],
+    ['time,b\n1,2\n', 'no column c to weigh', { weights: { c: 1 } }],
+    ['time;work\n1;2\n', 'the only column is time;work; columns are separated by commas only'],
+    ['time,work\nnoon,2\n', 'line 2: column 1 (time): got "noon"; allowed: a number (of s; --time-unit'],
     [
       'time,work\n0,2\n450000,2\n',
-      {},
       'are the times in column time seconds or milliseconds? Say --time-unit s or --time-unit ms',
     ],
     [
       'time_s,work\n0,2\n1,2\n1700000000,2\n1700000001,2\n',
-      {},
       'line 4: column 1 (time_s): got "1700000000"; allowed: a time at most 400 days after the first one, and this is ' +
         '19676 days after it; is one of them in seconds and the other in milliseconds, or a 0',
     ],
-    ['time_s,work\n100,2\n34560101,2\n', {}, 'line 3: column 1 (time_s): got "34560101"'],
-    ['time,work\n2026-01-01T00:00:00+16:00,2\n', {}, 'got "2026-01-01T00:00:00+16:00"; allowed: a number'],
-    ['time,work\n2026-01-01T00:00:00+02:60,2\n', {}, 'got "2026-01-01T00:00:00+02:60"; allowed: a number'],
-    ['time_s,work\n1,-2\n', {}, 'line 2: column 2 (work): got "-2"; allowed: a number of at least 0'],
-    ['time_s,work\n1,2k\n', {}, 'line 2: column 2 (work): got "2k"; allowed: a number of at least 0'],
-    ['time_s,work\n1,\n', {}, 'line 2: column 2 (work): got ""; allowed: a number of at least 0'],
+    ['time_s,work\n100,2\n34560101,2\n', 'line 3: column 1 (time_s): got "34560101"'],
+    ['time,work\n2026-01-01T00:00:00+16:00,2\n', 'got "2026-01-01T00:00:00+16:00"; allowed: a number'],
+    ['time,work\n2026-01-01T00:00:00+02:60,2\n', 'got "2026-01-01T00:00:00+02:60"; allowed: a number'],
+    ['time_s,work\n1,-2\n', 'line 2: column 2 (work): got "-2"; allowed: a number of at least 0'],
+    ['time_s,work\n1,2k\n', 'line 2: column 2 (work): got "2k"; allowed: a number of at least 0'],
+    ['time_s,work\n1,\n', 'line 2: column 2 (work): got ""; allowed: a number of at least 0'],
     [
       'time_s,work\n1,1e308\n',
-      {},
       'line 2: a request of 1e+308 units of work; allowed: at most 1000000000000000',
     ],
-    ['time_s,work\n1\n', {}, 'line 2: 1 fields, where the first line has 2'],
-    [
-      'time_s,work\n\n1,2,3\n',
-      {},
-      'line 3: 3 fields, where the first line has 2; quote fields that hold commas',
-    ],
-    ['time_s,text,work\n0,"a\nb",1\n1,"c,2\n', {}, 'line 4: a quote opens here that nothing closes'],
-    ['time_s,text,work\n0,"a\nb",1\n1,c,x\n', {}, 'line 4: column 3 (work): got "x"'],
-  ] as [string, Options, string][])('says what is wrong with %j', async (text, options, message) => {
+    ['time_s,work\n1\n', 'line 2: 1 fields, where the first line has 2'],
+    ['time_s,work\n\n1,2,3\n', 'line 3: 3 fields, where the first line has 2; quote fields that hold commas'],
+    ['time_s,text,work\n0,"a\nb",1\n1,"c,2\n', 'line 4: a quote opens here that nothing closes'],
+    ['time_s,text,work\n0,"a\nb",1\n1,c,x\n', 'line 4: column 3 (work): got "x"'],
+  ])('says what is wrong with %j', async (text, message, options) => {
     await expect(read(text, options)).rejects.toThrow(message);
   });
 
@@ -212,6 +192,14 @@ describe('a trace', () => {
     await expect(read(`time_s,work\n${'9'.repeat(3.4e7)}`)).rejects.toThrow(tooLong);
     await expect(read(`time_s,work\n1,"${`${'9'.repeat(99)}\n`.repeat(3.4e5)}`)).rejects.toThrow(tooLong);
   });
+
+  test.each(['utf16le', 'latin1'] as const)(
+    'that a spreadsheet saved in %s is no UTF-8',
+    async (encoding) => {
+      const bytes = Buffer.from('\uFEFFzeit_größe,work\n0,1\n', encoding);
+      await expect(read(bytes)).rejects.toThrow('/trace.csv: its first line is no text in UTF-8');
+    },
+  );
 
   test('says so when there is no such file', async () => {
     await expect(openTrace('/nowhere/trace.csv', {})).rejects.toThrow('/nowhere/trace.csv: ENOENT');

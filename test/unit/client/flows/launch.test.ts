@@ -2,7 +2,6 @@
 import { spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { createClient } from '../../../../src/client/client.ts';
 import { RequestError } from '../../../../src/client/errors.ts';
 import { fitOnstart, launchInstance, type LaunchOptions } from '../../../../src/client/flows/launch.ts';
 import type { Exchange } from '../../../../src/client/transport/transport.ts';
@@ -39,12 +38,7 @@ function service(answers: Readonly<Record<string, readonly Answer[]>>) {
 }
 
 async function launch(transport: AnsweringTransport, options: Partial<LaunchOptions> = {}) {
-  const client = createClient({
-    baseUrl: 'http://a.test',
-    apiKey: 'key',
-    transport,
-    retry: { attempts: 1, baseMs: 0, maxMs: 0 },
-  });
+  const client = transport.client({ retry: { attempts: 1, baseMs: 0, maxMs: 0 } });
   const steps: unknown[] = [];
   const launching = launchInstance(client, {
     offers: [1, 2],

@@ -1,6 +1,5 @@
 /** The account's instances, from whichever list the service has. */
 import { expect, test } from 'vitest';
-import { createClient } from '../../../../src/client/client.ts';
 import { listInstances } from '../../../../src/client/flows/lists.ts';
 import { answer, AnsweringTransport } from '../../../support/answering-transport.ts';
 
@@ -11,12 +10,7 @@ const gone = answer(410, { success: false, error: 'deprecated_endpoint', msg: 'U
 const unknown = answer(404, '<html>not here</html>');
 
 function listed(transport: AnsweringTransport, wanted?: Parameters<typeof listInstances>[1]) {
-  const client = createClient({
-    baseUrl: 'http://a.test',
-    apiKey: 'key',
-    transport,
-    retry: { attempts: 1, baseMs: 0, maxMs: 0 },
-  });
+  const client = transport.client({ retry: { attempts: 1, baseMs: 0, maxMs: 0 } });
   return listInstances(client, wanted).then((instances) => instances.map(({ id }) => id));
 }
 

@@ -1,6 +1,6 @@
 /** The fields that go with each proof, over a transport that answers as a test says. */
 import { describe, expect, test, vi } from 'vitest';
-import { createClient } from '../../../../src/client/client.ts';
+import type { Client } from '../../../../src/client/client.ts';
 import { RequestError } from '../../../../src/client/errors.ts';
 import {
   addSms,
@@ -30,7 +30,7 @@ interface World {
 }
 
 async function run(
-  flow: (client: ReturnType<typeof createClient>, options: ProofOptions) => Promise<unknown>,
+  flow: (client: Client, options: ProofOptions) => Promise<unknown>,
   { methods = METHODS, authorized = false, answers = {} }: World = {},
   options: Partial<ProofOptions> = {},
 ) {
@@ -49,7 +49,7 @@ async function run(
     const said = known[path] ?? {};
     return answer(typeof said === 'object' && said !== null && 'error' in said ? 400 : 200, said);
   });
-  const client = createClient({ baseUrl: 'http://a.test', apiKey: 'key', transport });
+  const client = transport.client();
   const { signal } = new AbortController();
   const listeners = vi.spyOn(signal, 'addEventListener');
   const outcome = await flow(client, {
@@ -222,14 +222,31 @@ describe('a method', () => {
   });
 });
 
-test.each<[operation: string, flow: Parameters<typeof run>[0]]>([
-  ['tfa.login', login],
-  ['tfa.setupTotp', (client, options) => addTotp(client, { ...options, onSecret() {} })],
-  ['tfa.sendSms', (client, options) => addSms(client, { ...options, phoneNumber: '+15551234567' })],
-  ['tfa.remove', removeMethod],
-  ['tfa.regenerateBackupCodes', regenerateBackupCodes],
-])('%s with an option that cannot work sends nothing', async (operation, flow) => {
+test.each<[operation: string, flow: Parameters<typeof run>[0], fields: readonly string[]]>([
+  [
+    'tfa.login',
+    (client, options) => login(client, { ...options, askCode: undefined, admin: 'yes' } as never),
+    ['askCode', 'totpSecret', 'admin'],
+  ],
+  ['tfa.setupTotp', (client, options) => addTotp(client, options as never), ['totpSecret', 'onSecret']],
+  [
+    'tfa.sendSms',
+    (client, options) => addSms(client, { ...options, phoneNumber: '555' }),
+    ['totpSecret', 'phoneNumber'],
+  ],
+  [
+    'tfa.remove',
+    (client, options) => removeMethod(client, { ...options, targetId: -1 }),
+    ['totpSecret', 'targetId'],
+  ],
+  [
+    'tfa.regenerateBackupCodes',
+    (client, options) => regenerateBackupCodes(client, { ...options, method: 'pigeon' } as never),
+    ['totpSecret', 'method'],
+  ],
+])('%s: bad options are refused together, and nothing is sent', async (operation, flow, fields) => {
   const { error, calls } = await run(flow, {}, { totpSecret: '' });
   expect([error, calls]).toEqual([expect.any(RequestError), []]);
-  expect(error).toMatchObject({ operation, message: `${operation}: totpSecret: must be base32` });
+  expect(error).toMatchObject({ operation, problems: fields.map((field) => ({ field })) });
+  expect(String(error)).toContain('totpSecret: must be base32');
 });

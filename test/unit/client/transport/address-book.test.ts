@@ -1,4 +1,4 @@
-import { describe, expect, test, vi } from 'vitest';
+import { afterEach, describe, expect, test, vi } from 'vitest';
 import {
   AddressBook,
   createLookup,
@@ -8,6 +8,8 @@ import {
 import type { LookupAddress, LookupOptions } from 'node:dns';
 
 const MINUTES = 60_000;
+
+afterEach(() => vi.useRealTimers());
 
 /** A book of these addresses, looked up at 0. */
 function bookOf(...addresses: readonly string[]): AddressBook {
@@ -104,18 +106,16 @@ describe('a new answer of the resolver', () => {
   });
 });
 
-describe('an idle connection', () => {
-  test('is used unless a better address is known', () => {
-    const book = bookOf('a', 'b');
-    for (const address of ['a', 'b', 'unknown']) expect(book.accepts(address, 1)).toBe(true);
-    book.failed('a', 'status 503', 10);
-    expect([book.accepts('a', 20), book.accepts('b', 20)]).toEqual([false, true]);
-    book.failed('b', 'status 503', 20);
-    expect([book.accepts('a', 20), book.accepts('b', 20)]).toEqual([true, false]);
-    book.worked('b', 20);
-    book.refused('b', 'x', 30);
-    expect([book.accepts('b', 30, 'x'), book.accepts('b', 30, 'y')]).toEqual([false, true]);
-  });
+test('an idle connection is used unless a better address is known', () => {
+  const book = bookOf('a', 'b');
+  for (const address of ['a', 'b', 'unknown']) expect(book.accepts(address, 1)).toBe(true);
+  book.failed('a', 'status 503', 10);
+  expect([book.accepts('a', 20), book.accepts('b', 20)]).toEqual([false, true]);
+  book.failed('b', 'status 503', 20);
+  expect([book.accepts('a', 20), book.accepts('b', 20)]).toEqual([true, false]);
+  book.worked('b', 20);
+  book.refused('b', 'x', 30);
+  expect([book.accepts('b', 30, 'x'), book.accepts('b', 30, 'y')]).toEqual([false, true]);
 });
 
 test('the next connection waits longer where connecting takes long, and longest for a bad address', () => {
@@ -224,27 +224,23 @@ test('addresses of one family are not given to who asks for the other', async ()
 
 test('who stops waiting hears nothing, leaves no timer and no listener, and others wait on', async () => {
   vi.useFakeTimers();
-  try {
-    const { questions, lookup } = heldResolver();
-    const known = ask(lookup);
-    questions[0]?.answer(null, FIRST);
-    await known;
-    const controller = new AbortController();
-    const removed = vi.spyOn(controller.signal, 'removeEventListener');
-    const gone = vi.fn<Parameters<Lookup>[2]>();
-    lookup('service.test', { all: true }, gone, controller.signal);
-    const other = ask(lookup);
-    expect(vi.getTimerCount()).toBe(2);
-    controller.abort();
-    expect(vi.getTimerCount()).toBe(1);
-    expect(removed).toHaveBeenCalled();
-    questions[1]?.answer(null, SECOND);
-    expect(await other).toEqual(SECOND);
-    lookup('service.test', { all: true }, gone, controller.signal);
-    expect([vi.getTimerCount(), gone.mock.calls.length, questions.length]).toEqual([0, 0, 2]);
-  } finally {
-    vi.useRealTimers();
-  }
+  const { questions, lookup } = heldResolver();
+  const known = ask(lookup);
+  questions[0]?.answer(null, FIRST);
+  await known;
+  const controller = new AbortController();
+  const removed = vi.spyOn(controller.signal, 'removeEventListener');
+  const gone = vi.fn<Parameters<Lookup>[2]>();
+  lookup('service.test', { all: true }, gone, controller.signal);
+  const other = ask(lookup);
+  expect(vi.getTimerCount()).toBe(2);
+  controller.abort();
+  expect(vi.getTimerCount()).toBe(1);
+  expect(removed).toHaveBeenCalled();
+  questions[1]?.answer(null, SECOND);
+  expect(await other).toEqual(SECOND);
+  lookup('service.test', { all: true }, gone, controller.signal);
+  expect([vi.getTimerCount(), gone.mock.calls.length, questions.length]).toEqual([0, 0, 2]);
 });
 
 test('addresses that come with an error are not taken', async () => {
@@ -259,22 +255,18 @@ test('addresses that come with an error are not taken', async () => {
 
 test('a resolver is waited for half a second where an address is known, and its late answer is the next one', async () => {
   vi.useFakeTimers();
-  try {
-    const { questions, lookup } = heldResolver();
-    const first = ask(lookup);
-    questions[0]?.answer(null, FIRST);
-    await first;
-    const answered = vi.fn<(answer: Answer) => void>();
-    void ask(lookup).then(answered);
-    await vi.advanceTimersByTimeAsync(499);
-    expect(answered).not.toHaveBeenCalled();
-    await vi.advanceTimersByTimeAsync(1);
-    expect(answered).toHaveBeenCalledWith(FIRST);
-    questions[1]?.answer(null, SECOND);
-    void ask(lookup).then(answered);
-    await vi.advanceTimersByTimeAsync(500);
-    expect(answered).toHaveBeenLastCalledWith(SECOND);
-  } finally {
-    vi.useRealTimers();
-  }
+  const { questions, lookup } = heldResolver();
+  const first = ask(lookup);
+  questions[0]?.answer(null, FIRST);
+  await first;
+  const answered = vi.fn<(answer: Answer) => void>();
+  void ask(lookup).then(answered);
+  await vi.advanceTimersByTimeAsync(499);
+  expect(answered).not.toHaveBeenCalled();
+  await vi.advanceTimersByTimeAsync(1);
+  expect(answered).toHaveBeenCalledWith(FIRST);
+  questions[1]?.answer(null, SECOND);
+  void ask(lookup).then(answered);
+  await vi.advanceTimersByTimeAsync(500);
+  expect(answered).toHaveBeenLastCalledWith(SECOND);
 });

@@ -3,6 +3,7 @@ import { createServer, type Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { createTransport } from '../../../../src/client/transport/transport.ts';
+import { exchangeOf } from '../../../support/answering-transport.ts';
 import { listening } from '../../../support/listening.ts';
 
 const BODY = 'HTTP/1.1 100 Continue\r\n\r\nis text here';
@@ -44,16 +45,8 @@ test.each([
   );
   await using transport = createTransport();
   for (let count = 0; count < 2; count += 1) {
-    const { status, text } = await transport.exchange({
-      url: server.url,
-      method: 'POST',
-      headers: {},
-      body: '{}',
-      maxBytes: 1_000,
-      signal: AbortSignal.timeout(5_000),
-      fresh: false,
-      subject: undefined,
-    });
+    const asked = exchangeOf(server.url, { method: 'POST', body: '{}', signal: AbortSignal.timeout(5_000) });
+    const { status, text } = await transport.exchange(asked);
     expect([status, text]).toEqual([200, BODY]);
   }
   expect(connections).toBe(1);

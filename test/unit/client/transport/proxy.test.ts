@@ -4,6 +4,7 @@ import { afterAll, afterEach, beforeEach, expect, test, vi } from 'vitest';
 import type { Place } from '../../../../src/client/transport/address-book.ts';
 import { transportReason } from '../../../../src/client/errors.ts';
 import { createTransport } from '../../../../src/client/transport/transport.ts';
+import { exchangeOf } from '../../../support/answering-transport.ts';
 import { listening } from '../../../support/listening.ts';
 
 const NAMES = ['http_proxy', 'HTTP_PROXY', 'https_proxy', 'HTTPS_PROXY', 'no_proxy', 'NO_PROXY'];
@@ -46,21 +47,11 @@ test.each<[url: string, variables: Readonly<Record<string, string>>, seen: reado
     callback(Object.assign(new Error('no such name'), { code: 'ENOTFOUND' }), []),
   );
   const places: Place[] = [];
-  const exchanged = await transport
-    .exchange({
-      url: `${scheme}://service.test/a`,
-      method: 'GET',
-      headers: {},
-      body: undefined,
-      signal: new AbortController().signal,
-      fresh: false,
-      maxBytes: 1000,
-      onPlace: (place) => places.push(place),
-    })
-    .then(
-      ({ status }) => status,
-      (error: unknown) => transportReason(error as Error),
-    );
+  const request = exchangeOf(`${scheme}://service.test/a`, { onPlace: (place) => places.push(place) });
+  const exchanged = await transport.exchange(request).then(
+    ({ status }) => status,
+    (error: unknown) => transportReason(error as Error),
+  );
   const [first = ''] = seen;
   const came = first.startsWith('GET') ? 200 : first === '' ? 'dns' : 'proxy';
   expect([asked, exchanged]).toEqual([seen, came]);

@@ -4,7 +4,7 @@
  */
 import { expect, test } from 'vitest';
 import { Keeper } from '../../../support/kept-history.ts';
-import { sampleAt } from '../../../support/recorded-fleet.ts';
+import { sampleAt, workerLife } from '../../../support/recorded-fleet.ts';
 import { describeOnSmallDisk, smallDisk } from '../../../support/small-disk.ts';
 import { mkdirSync, readdirSync, rmdirSync, truncateSync, writeFileSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
@@ -21,7 +21,7 @@ describeOnSmallDisk('a history', () => {
     const sample = async () => {
       await keeper.clock.advance(15_000);
       // A worker's name takes room, so that the disk is soon full.
-      const changed = [{ ...LIFE, id: load, endpoint: 'chat'.repeat(500) }];
+      const changed = [workerLife({ id: load, endpoint: 'chat'.repeat(500) })];
       keeper.record(sampleAt(keeper.clock.now(), { load }), { lives: changed });
       load += 1;
     };
@@ -41,21 +41,11 @@ describeOnSmallDisk('a history', () => {
     const stored = [...before, 101];
     expect(await keeper.loads()).toEqual(stored);
     await keeper.history.stop();
-    const next = new Keeper(disk.path, keeper.clock.now());
+    await using next = new Keeper(disk.path, keeper.clock.now());
     await next.history.open();
     expect(await next.loads()).toEqual(stored);
-    await next.history.stop();
   });
 });
-
-const LIFE = {
-  firstSeenMs: 5,
-  changes: [['idle', 5]] as const,
-  start: undefined,
-  perf: 7,
-  missed: 0,
-  missingSinceMs: undefined,
-};
 
 test('a folder: said with its name, and used once it is gone', async () => {
   using folder = temporaryFolder();
@@ -71,7 +61,6 @@ test('a folder: said with its name, and used once it is gone', async () => {
 });
 
 test.each([
-  ['no database', (path: string) => writeFileSync(path, 'these are no pages '.repeat(100))],
   [
     'cut in the middle',
     (path: string) => {

@@ -6,7 +6,7 @@ import { MEASURES, STEPS, type FleetSample, type Measure } from '../../../../src
 import type { WorkerLife } from '../../../../src/fleet/workers/lives.ts';
 import * as fc from '../../../support/fast-check.ts';
 import { Keeper } from '../../../support/kept-history.ts';
-import { sampleAt } from '../../../support/recorded-fleet.ts';
+import { sampleAt, workerLife } from '../../../support/recorded-fleet.ts';
 import { memoryFolder, temporaryFolder } from '../../../support/temporary-folder.ts';
 
 const SECOND = 1_000;
@@ -14,19 +14,7 @@ const MINUTE = 60_000;
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
 
-function life(id: number): WorkerLife {
-  const [endpoint, firstSeenMs, changes] = ['chat', 5, [['idle', 5]] as const];
-  return {
-    id,
-    endpoint,
-    firstSeenMs,
-    changes,
-    start: undefined,
-    perf: 7,
-    missed: 0,
-    missingSinceMs: undefined,
-  };
-}
+const life = (id: number) => workerLife({ id });
 
 /** As it comes back from JSON. */
 const stored = (id: number) => JSON.parse(JSON.stringify(life(id))) as WorkerLife;
@@ -206,14 +194,13 @@ describe('a history on disk', () => {
     first.history.record({ known });
     await first.history.stop();
 
-    const second = new Keeper(folder.path, atMs + 20);
+    await using second = new Keeper(folder.path, atMs + 20);
     const kept = await second.history.open();
     expect({ ...kept }).toEqual({ lives: [stored(1)], starts, known });
     expect(second.history.lastMs('chat')).toBe(atMs + 2);
     await second.sample(2, 0);
     const rows = await second.query(DAY, 1_000);
     expect(rows.map(({ measures }) => measures.load.sum)).toEqual([1, 5, 5, 2]);
-    await second.history.stop();
   });
 
   test('leaves out a worker that cannot be read, and has the others', async () => {
@@ -224,9 +211,8 @@ describe('a history on disk', () => {
     using db = new DatabaseSync(`${folder.path}/fleet.sqlite`);
     db.exec("UPDATE state SET body = '{' WHERE key = 'worker:1'");
     db.close();
-    const second = new Keeper(folder.path);
+    await using second = new Keeper(folder.path);
     expect([...((await second.history.open())?.lives ?? [])]).toEqual([stored(2)]);
-    await second.history.stop();
   });
 
   test('that cannot be read is set aside, at the start or later, and begins anew', async () => {
@@ -248,10 +234,9 @@ describe('a history on disk', () => {
     expect([keeper.troubles.length, keeper.stored]).toEqual([1, 1]);
     expect(readdirSync(folder.path)).toContain('fleet.sqlite');
     await keeper.history.stop();
-    const next = new Keeper(folder.path, keeper.clock.now());
+    await using next = new Keeper(folder.path, keeper.clock.now());
     expect([...((await next.history.open())?.lives ?? [])]).toEqual([stored(1)]);
     expect(await next.loads()).toEqual([3]);
-    await next.history.stop();
   });
 
   test('with a damaged page is set aside when that is read, and begins anew', async () => {
@@ -298,10 +283,9 @@ describe('a history on disk', () => {
     await keeper.sample(10);
     expect(keeper.history.trouble).toBeUndefined();
     await keeper.history.stop();
-    const next = new Keeper(folder.path, keeper.clock.now());
+    await using next = new Keeper(folder.path, keeper.clock.now());
     expect([...((await next.history.open())?.lives ?? [])]).toEqual([stored(9)]);
     expect(await next.loads()).toEqual([1, 10]);
-    await next.history.stop();
   });
 
   test('is waited for while another process has it; samples are missing if that takes too long', async () => {
@@ -323,12 +307,8 @@ describe('a history on disk', () => {
     expect([keeper.history.trouble, await keeper.loads()]).toEqual([undefined, [1, 3]]);
     await keeper.history.stop();
     // What it did not know of goes on; workers are those that it sees.
-    const next = new Keeper(folder.path, keeper.clock.now());
-    expect(await next.history.open()).toMatchObject({
-      lives: [stored(2)],
-      starts,
-    });
-    await next.history.stop();
+    await using next = new Keeper(folder.path, keeper.clock.now());
+    expect(await next.history.open()).toMatchObject({ lives: [stored(2)], starts });
   });
 
   test('keeps 40 days, and forgets an endpoint when nothing is left of it', async () => {
@@ -347,9 +327,8 @@ describe('a history on disk', () => {
     expect(await keeper.loads()).toEqual(Array.from({ length: 41 }, (_, day) => day + 1));
     expect(await keeper.query(60 * DAY, 100, 'gone')).toEqual([]);
     await keeper.history.stop();
-    const next = new Keeper(folder.path, keeper.clock.now());
+    await using next = new Keeper(folder.path, keeper.clock.now());
     expect((await next.history.open())?.starts).toEqual(new Map());
-    await next.history.stop();
   });
 
   test('gets a column for each measure and status that it lacks', async () => {

@@ -13,6 +13,7 @@ import {
   type FleetEvent,
   type WorkerLife,
 } from '../../../../src/fleet/workers/lives.ts';
+import { workerLife } from '../../../support/recorded-fleet.ts';
 
 const INTERVAL = 15_000;
 const BEGIN = 1_790_000_000_000;
@@ -165,7 +166,11 @@ describe('a worker that is missing', () => {
     expect(isPresent(watcher.life(1))).toBe(true);
     expect(watcher.look({ 1: 'idle' })).toMatchObject([{ from: 'new', seconds: 30 }]);
     expect(watcher.life(1).firstSeenMs).toBe(BEGIN + 2 * INTERVAL);
-    expect(watcher.life(1).missed).toBe(0);
+    // Also if nothing else has changed.
+    watcher.look({});
+    expect(watcher.life(1)).toMatchObject({ missed: 1, missingSinceMs: watcher.now });
+    watcher.look({ 1: 'idle' });
+    expect(watcher.life(1)).toMatchObject({ missed: 0, missingSinceMs: undefined });
   });
 
   test('from two counts no more, is remembered for ten minutes, and then is forgotten', () => {
@@ -242,21 +247,10 @@ test('a clock that is set back leaves a hole, and no time that is less than noth
   expect(watcher.look({ 1: 'idle', 2: 'idle' }, -3_600_000)).toEqual([]);
 });
 
-test('one that was missed once and is back as it was, is missed no more', () => {
-  const watcher = watching();
-  watcher.look({ 1: 'idle' });
-  watcher.look({});
-  expect(watcher.life(1)).toMatchObject({ missed: 1, missingSinceMs: watcher.now });
-  watcher.look({ 1: 'idle' });
-  expect(watcher.life(1)).toMatchObject({ missed: 0, missingSinceMs: undefined });
-});
-
 const MINUTE = 60_000;
 
-function lifeOf(changes: WorkerLife['changes'], start?: WorkerLife['start']): WorkerLife {
-  const [id, endpoint, firstSeenMs] = [1, 'chat', 0];
-  return { id, endpoint, firstSeenMs, changes, start, perf: undefined, missed: 0, missingSinceMs: undefined };
-}
+const lifeOf = (changes: WorkerLife['changes'], start?: WorkerLife['start']) =>
+  workerLife({ changes, start });
 
 describe('a start is stuck', () => {
   test.each([

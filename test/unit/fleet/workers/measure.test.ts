@@ -107,27 +107,12 @@ describe('what a worker does not say', () => {
   });
 });
 
-test('no status, or none that is a word, is unknown; its load counts, its capacity does not', () => {
-  const workers: Worker[] = [
-    { id: 1, status: '?!', ...FULL },
-    { id: 2, status: null, ...FULL },
-    { id: 3, ...FULL },
-    { id: 4, status: ' Idle ', ...FULL },
-  ];
-  expect(sample(workers)).toMatchObject({
-    workers: { unknown: 3, idle: 1 },
-    measures: { load: 40, capacity_hot: 100, capacity_cold: 0 },
-  });
-});
-
-test('a status that the interface does not name stays what it is', () => {
-  const workers = [
-    { id: 1, status: 'Hibernating', ...FULL },
-    { id: 2, status: 'OFFLINE', ...FULL },
-  ];
-  expect(sample(workers)).toMatchObject({
-    workers: { hibernating: 1, offline: 1 },
-    measures: { capacity_hot: 0 },
+test('no status, or none that is a word, is unknown; one that the interface does not name stays', () => {
+  const statuses = ['?!', null, undefined, ' Idle ', 'Hibernating', 'OFFLINE'];
+  expect(sample(statuses.map((status, id) => Object.assign({ id, status }, FULL)))).toMatchObject({
+    workers: { unknown: 3, idle: 1, hibernating: 1, offline: 1 },
+    // The load of all counts, and of a ready one alone what it can do.
+    measures: { load: 60, capacity_hot: 100, capacity_cold: 0 },
   });
 });
 

@@ -83,12 +83,17 @@ describe('a worker', () => {
     expect(model.workers).toMatchObject({ hot: 2 });
   });
 
-  test('that is there already is taken in as it is', () => {
+  test('that is there already is taken in as it is, and counts among the most that there were', () => {
     const { model } = modelOf(fixedPool(3, 10));
-    expect([model.put('hot'), model.put('cold'), model.put('creating', { readyAt: 3 })]).toEqual([0, 1, 2]);
+    expect(model.put('hot')).toBe(0);
+    expect(model.totals.peak).toEqual({ hot: 1, total: 1 });
+    expect([model.put('cold'), model.put('creating', { readyAt: 3 })]).toEqual([1, 2]);
     expect(model.workers).toMatchObject({ hot: 1, cold: 1, starting: 1 });
+    expect(model.totals.peak).toEqual({ hot: 1, total: 3 });
     model.advance(3);
     expect(model.stateOf(2)).toBe(STATE.cold);
+    model.put('none', { place: 0 });
+    expect(model.totals.peak).toEqual({ hot: 1, total: 3 });
   });
 });
 
@@ -239,30 +244,17 @@ describe('placed for a load', () => {
   });
 });
 
-describe('the most workers that there were', () => {
-  test('counts those that are taken in', () => {
-    const { model } = modelOf(fixedPool(3, 10));
-    model.put('hot');
-    expect(model.totals.peak).toEqual({ hot: 1, total: 1 });
-    model.put('cold');
-    model.put('creating', { readyAt: 3 });
-    expect(model.totals.peak).toEqual({ hot: 1, total: 3 });
-    model.put('none', { place: 0 });
-    expect(model.totals.peak).toEqual({ hot: 1, total: 3 });
-  });
-
-  test('counts those that are hot once they have started, and none that are on their way', () => {
-    const { model } = placed(
-      { ...fixedPool(2, 10), cold_workers: 2 },
-      { controlSeconds: 5, initialWorkers: 0 },
-    );
-    expect(model.totals.peak).toEqual({ hot: 0, total: 2 });
-    model.advance(14.9);
-    expect(model.totals.peak.hot).toBe(0);
-    model.advance(15);
-    expect(model.totals.peak).toEqual({ hot: 2, total: 2 });
-    expect(model.totals.starts).toEqual({ fromCold: 2, fromNothing: 0 });
-  });
+test('workers on their way count among the most that were hot once they have started', () => {
+  const { model } = placed(
+    { ...fixedPool(2, 10), cold_workers: 2 },
+    { controlSeconds: 5, initialWorkers: 0 },
+  );
+  expect(model.totals.peak).toEqual({ hot: 0, total: 2 });
+  model.advance(14.9);
+  expect(model.totals.peak.hot).toBe(0);
+  model.advance(15);
+  expect(model.totals.peak).toEqual({ hot: 2, total: 2 });
+  expect(model.totals.starts).toEqual({ fromCold: 2, fromNothing: 0 });
 });
 
 describe('beyond a lower max_workers', () => {

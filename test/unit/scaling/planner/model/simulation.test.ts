@@ -3,86 +3,89 @@ import { generateLoad } from '../../../../../src/scaling/planner/load.ts';
 import { Simulation } from '../../../../../src/scaling/planner/plan.ts';
 import { fixedPool, planOf, requests, scenarioOf } from '../../../../support/plans.ts';
 
+const near = (value: number, digits = 2): unknown => expect.closeTo(value, digits);
+
 describe('a plan reckoned by hand', () => {
-  test('one worker serves in turn: each request waits for those before it', () => {
-    const { queueTime, seconds, utilisation } = planOf(
+  test.each<[what: string, ...Parameters<typeof planOf>, result: object]>([
+    [
+      'one worker serves in turn: each request waits for those before it',
       fixedPool(1, 10),
       {},
       requests([0, 100], [0, 100], [0, 100]),
-    );
-    expect(queueTime.mean).toBe(10);
-    expect(queueTime.max).toBe(20);
-    expect(seconds).toBe(30);
-    expect(utilisation).toBe(1);
+      { queueTime: { mean: 10, max: 20 }, seconds: 30, utilisation: 1 },
+    ],
+    [
+      'without a hot worker the first request waits for the next decision and a start from cold',
+      { cold_workers: 1, max_workers: 1 },
+      { controlSeconds: 5, coldStartSeconds: 30 },
+      requests([1, 10]),
+      { queueTime: { max: 5 + 30 - 1 }, starts: { fromCold: 1, fromNothing: 0 } },
+    ],
+    [
+      'without any worker it waits for a start from nothing',
+      { cold_workers: 0, max_workers: 1 },
+      { controlSeconds: 5, startSeconds: 300 },
+      requests([1, 10]),
+      { queueTime: { max: 5 + 300 - 1 }, starts: { fromCold: 0, fromNothing: 1 } },
+    ],
+    [
+      'a request without any work is answered too, by a worker that starts for it',
+      { cold_workers: 1, max_workers: 1 },
+      { controlSeconds: 5, coldStartSeconds: 30 },
+      requests([1, 0]),
+      {
+        queueTime: { max: 5 + 30 - 1 },
+        starts: { fromCold: 1 },
+        work: { arrived: 0, served: 0, abandoned: 0 },
+      },
+    ],
+    [
+      'min_load keeps as many workers hot as carry it at target_util, and costs what they cost',
+      { min_load: 18, target_util: 0.9, cold_mult: 2.5, cold_workers: 0 },
+      { priceHot: 2, priceCold: 0.1 },
+      requests([0, 1], [3600, 0]),
+      { workerHours: { hot: near(2), cold: near(3) }, cost: { total: near(2 * 2 + 3 * 0.1) } },
+    ],
+    [
+      'min_cold_load keeps as many workers as carry it, cold ones',
+      { min_cold_load: 35, cold_workers: 0 },
+      {},
+      requests([3600, 0]),
+      { peakWorkers: { hot: 1, total: 4 }, workerHours: { cold: near(4, 1) } },
+    ],
+    [
+      'a worker that is ready when nobody wants it any more becomes cold, and is given up',
+      { cold_workers: 0, max_workers: 1 },
+      { startSeconds: 302, giveUpSeconds: 20 },
+      requests([1, 10], [3600, 10]),
+      { share: { abandoned: 1 }, starts: { fromNothing: 2 }, workerHours: { hot: 0 } },
+    ],
+    [
+      'a worker that is no longer wanted finishes what it has',
+      { cold_workers: 1, max_workers: 1, cold_mult: 1 },
+      { scaleDownSeconds: 5, loadWindowSeconds: 5, initialWorkers: 1 },
+      requests([0, 2000]),
+      { work: { served: 2000 }, seconds: 200 },
+    ],
+    [
+      'a client that gives up is counted, and its work is not done',
+      fixedPool(1, 10),
+      { giveUpSeconds: 15 },
+      requests([0, 100], [0, 100], [0, 100]),
+      {
+        work: { arrived: 300, served: 200, abandoned: 100 },
+        share: { abandoned: near(1 / 3) },
+        queueTime: { max: 15 },
+      },
+    ],
+  ])('%s', (_what, group, settings, load, result) => {
+    expect(planOf(group, settings, load)).toMatchObject(result);
   });
 
   test('a worker with two slots serves two at a time, each at half the speed', () => {
     const { queueTime, seconds } = planOf(fixedPool(1, 10), { slots: 2 }, requests([0, 100], [0, 100]));
     expect(queueTime.max).toBe(0);
     expect(seconds).toBe(20);
-  });
-
-  test('without a hot worker the first request waits for the next decision and a start from cold', () => {
-    const { queueTime, starts } = planOf(
-      { cold_workers: 1, max_workers: 1 },
-      { controlSeconds: 5, coldStartSeconds: 30 },
-      requests([1, 10]),
-    );
-    expect(queueTime.max).toBe(5 + 30 - 1);
-    expect(starts).toEqual({ fromCold: 1, fromNothing: 0 });
-  });
-
-  test('without any worker it waits for a start from nothing', () => {
-    const { queueTime, starts } = planOf(
-      { cold_workers: 0, max_workers: 1 },
-      { controlSeconds: 5, startSeconds: 300 },
-      requests([1, 10]),
-    );
-    expect(queueTime.max).toBe(5 + 300 - 1);
-    expect(starts).toEqual({ fromCold: 0, fromNothing: 1 });
-  });
-
-  test('a request without any work is answered too, by a worker that starts for it', () => {
-    const { queueTime, work, starts } = planOf(
-      { cold_workers: 1, max_workers: 1 },
-      { controlSeconds: 5, coldStartSeconds: 30 },
-      requests([1, 0]),
-    );
-    expect(queueTime.max).toBe(5 + 30 - 1);
-    expect(starts.fromCold).toBe(1);
-    expect(work).toEqual({ arrived: 0, served: 0, abandoned: 0 });
-  });
-
-  test('min_load keeps as many workers hot as carry it at target_util, and costs what they cost', () => {
-    const { cost, workerHours } = planOf(
-      { min_load: 18, target_util: 0.9, cold_mult: 2.5, cold_workers: 0 },
-      { priceHot: 2, priceCold: 0.1 },
-      requests([0, 1], [3600, 0]),
-    );
-    expect(workerHours.hot).toBeCloseTo(2);
-    expect(workerHours.cold).toBeCloseTo(3);
-    expect(cost.total).toBeCloseTo(2 * 2 + 3 * 0.1);
-  });
-
-  test('min_cold_load keeps as many workers as carry it, cold ones', () => {
-    const { workerHours, peakWorkers } = planOf(
-      { min_cold_load: 35, cold_workers: 0 },
-      {},
-      requests([3600, 0]),
-    );
-    expect(peakWorkers).toEqual({ hot: 1, total: 4 });
-    expect(workerHours.cold).toBeCloseTo(4, 1);
-  });
-
-  test('a worker that is ready when nobody wants it any more becomes cold, and is given up', () => {
-    const { workerHours, starts, share } = planOf(
-      { cold_workers: 0, max_workers: 1 },
-      { startSeconds: 302, giveUpSeconds: 20 },
-      requests([1, 10], [3600, 10]),
-    );
-    expect(share.abandoned).toBe(1);
-    expect(starts.fromNothing).toBe(2);
-    expect(workerHours.hot).toBe(0);
   });
 
   test('routing at random leaves nobody waiting for a worker whose queue is too long', () => {
@@ -100,16 +103,6 @@ describe('a plan reckoned by hand', () => {
     const settings = { controlSeconds: 5, coldStartSeconds: 1 };
     expect(planOf({ ...group, max_queue_time: 1000 }, settings, load).queueTime.max).toBeCloseTo(99.5);
     expect(planOf({ ...group, max_queue_time: 10 }, settings, load).queueTime.max).toBeCloseTo(5);
-  });
-
-  test('a worker that is no longer wanted finishes what it has', () => {
-    const { work, seconds } = planOf(
-      { cold_workers: 1, max_workers: 1, cold_mult: 1 },
-      { scaleDownSeconds: 5, loadWindowSeconds: 5, initialWorkers: 1 },
-      requests([0, 2000]),
-    );
-    expect(work.served).toBe(2000);
-    expect(seconds).toBe(200);
   });
 
   test('stopping: a worker that drains is gone once it is done, one that must be idle at the next decision', () => {
@@ -133,18 +126,6 @@ describe('a plan reckoned by hand', () => {
     expect(hot(0)).toBeLessThan(60);
     expect(hot(600)).toBeCloseTo(600);
     expect(hot(-1)).toBeGreaterThan(3590);
-  });
-
-  test('scale-down waits until the workers have not been wanted for a while', () => {
-    const hot = (scaleDownSeconds: number) =>
-      planOf(
-        { cold_workers: 1, max_workers: 1 },
-        { initialWorkers: 1, scaleDownSeconds, loadWindowSeconds: 5 },
-        requests([0, 10], [3600, 0]),
-      ).workerHours.hot * 3600;
-    expect(hot(900) - hot(0)).toBeCloseTo(900);
-    expect(hot(12) - hot(0)).toBeCloseTo(15);
-    expect(hot(Infinity)).toBeGreaterThan(3590);
   });
 
   test('a worker that is not wanted at all is destroyed much later than one that is not wanted hot is stopped', () => {
@@ -173,30 +154,9 @@ describe('a plan reckoned by hand', () => {
     expect(finished(0)).toEqual([15, 30, 100]);
   });
 
-  test('a client that gives up is counted, and its work is not done', () => {
-    const { work, share, queueTime } = planOf(
-      fixedPool(1, 10),
-      { giveUpSeconds: 15 },
-      requests([0, 100], [0, 100], [0, 100]),
-    );
-    expect(work).toEqual({ arrived: 300, served: 200, abandoned: 100 });
-    expect(share.abandoned).toBeCloseTo(1 / 3);
-    expect(queueTime.max).toBe(15);
-  });
-
   test('a client whose turn comes just when it would have given up is served', () => {
     const { work } = planOf(fixedPool(1, 10), { giveUpSeconds: 10 }, requests([0, 100], [0, 100]));
     expect(work).toEqual({ arrived: 200, served: 200, abandoned: 0 });
-  });
-
-  test('counts the shares of requests later than the two queue times', () => {
-    const { share } = planOf(
-      { ...fixedPool(1, 10), target_queue_time: 5, max_queue_time: 15 },
-      {},
-      requests([0, 100], [0, 100], [0, 100], [0, 100], [0, 100]),
-    );
-    expect(share.overTargetQueueTime).toBe(4 / 5);
-    expect(share.overMaxQueueTime).toBe(3 / 5);
   });
 
   test('a long queue asks for all that clears it in time, or for one worker more at each decision', () => {

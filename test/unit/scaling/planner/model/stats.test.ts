@@ -53,10 +53,7 @@ describe('the counts of a group', () => {
     stats.setParameters({ ...parameters, target_queue_time: 10, max_queue_time: 10 });
     stats.begun(20, 10.1);
     stats.begun(20, 9.9);
-    expect(stats.result(TOTALS).share).toMatchObject({
-      overTargetQueueTime: 2 / 3,
-      overMaxQueueTime: 1 / 3,
-    });
+    expect(stats.result(TOTALS).share).toMatchObject({ overTargetQueueTime: 2 / 3, overMaxQueueTime: 1 / 3 });
   });
 });
 

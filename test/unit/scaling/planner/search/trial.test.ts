@@ -151,13 +151,7 @@ describe('a sample', () => {
 
   test.each([1, 2, 3])('says of the whole what it costs, and about who is late, seed %i', (seed) => {
     const load = RecordedLoad.of(
-      generateLoad({
-        shape: 'bursts',
-        unitsPerSecond: 20,
-        unitsPerRequest: 40,
-        seconds: 4 * 86_400,
-        seed,
-      }),
+      generateLoad({ shape: 'bursts', unitsPerSecond: 20, unitsPerRequest: 40, seconds: 4 * 86_400, seed }),
     );
     const ground = {
       settings: world.settings,
