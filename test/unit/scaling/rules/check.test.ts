@@ -9,6 +9,7 @@ import {
   allowedValues,
   checkEndpointGroup,
   checkEndpointGroups,
+  schemaOf,
 } from '../../../../src/scaling/rules/check.ts';
 import { gotInWords, RULES, type WorkerFacts } from '../../../../src/scaling/rules/rules.ts';
 
@@ -145,6 +146,17 @@ describe('endpoint-group rules', () => {
       cold_mult: 1.5,
       inactivity_timeout: undefined,
     });
+    const texts = { id: 31, endpoint_name: '7', cold_mult: 'two', min_load: ' ' };
+    expect(checkEndpointGroup(texts).findings).toMatchObject([
+      { rule: 'min-load-type', got: ' ' },
+      { rule: 'cold-mult-type', got: 'two' },
+    ]);
+  });
+
+  test('the schema of a parameter is known by its name', () => {
+    for (const name of [...ENDPOINT_GROUP_PARAMETERS, 'overrecruit_ratio'])
+      expect(schemaOf(name)?.safeParse({}).success).toBe(false);
+    expect(schemaOf('constructor')).toBeUndefined();
   });
 
   test('a parameter by the name that the service has for it elsewhere is told by its own', () => {
@@ -155,15 +167,17 @@ describe('endpoint-group rules', () => {
   test('an empty object takes every default of the interface and is otherwise fine', () => {
     const { parameters, findings } = checkEndpointGroup({});
     expect(parameters).toMatchObject(ENDPOINT_GROUP_DEFAULTS);
-    expect(findings.map(({ rule }) => rule)).toEqual(
-      Object.keys(ENDPOINT_GROUP_DEFAULTS).map(() => 'default-filled-in'),
-    );
+    const filledIn = { rule: 'default-filled-in', severity: 'note' };
+    expect(findings).toMatchObject(Object.keys(ENDPOINT_GROUP_DEFAULTS).map(() => filledIn));
+    const others = checkEndpointGroup({ cold_mult: 1 }).findings.map(({ parameter }) => parameter);
+    expect(others).not.toContain('cold_mult');
   });
 
   test('reports every problem of a group at once, naming value and what is allowed', () => {
     expect(checkEndpointGroup(7).findings).toMatchObject([
       { rule: 'not-an-object', parameter: '', got: 7, message: 'each endpoint group is one JSON object' },
     ]);
+    expect(checkEndpointGroup(7).findings[0]?.allowed).toContain('{"target_util": 0.9}');
     expect(checkEndpointGroup({ colour: 3 }).findings).toMatchObject([{ message: 'no such parameter' }]);
     const { findings } = checkEndpointGroup({ target_util: 1.5, max_worker: 3 });
     expect(findings).toEqual([
@@ -179,6 +193,7 @@ describe('endpoint-group rules', () => {
         message: 'no such parameter; did you mean max_workers?',
       }),
     ]);
+    expect(findings.map(gotInWords)).toEqual(['1.5', 'a value']);
   });
 
   test.each<[group: object, hint: string]>([
@@ -227,6 +242,10 @@ test('a worker group is told what the engine takes from its endpoint, and the pu
       .map(({ parameter, got }) => [parameter, got]);
   expect(without(row)).toEqual([['cold_workers', 3]]);
   expect(without({ id: 31, cold_workers: 3 })).toEqual([]);
+  expect(checkEndpointGroup(row).findings.find(({ severity }) => severity === 'warning')).toMatchObject({
+    allowed: expect.stringContaining('endpoint only') as string,
+    message: expect.stringContaining('no effect on a worker group') as string,
+  });
   const errors = (given: object) =>
     checkEndpointGroup(given).findings.filter(({ severity }) => severity === 'error');
   expect(errors({ overrecruit_ratio: 1.5 })).toEqual([]);
