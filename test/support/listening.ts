@@ -12,13 +12,14 @@ export interface Listening extends AsyncDisposable {
 export async function listening(
   server: Server,
   connected: 'connection' | 'secureConnection' = 'connection',
+  host = '127.0.0.1',
 ): Promise<Listening> {
   const sockets = new Set<Socket>();
   server.on(connected, (socket: Socket) => {
     sockets.add(socket);
     socket.once('close', () => sockets.delete(socket));
   });
-  await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
+  await new Promise<void>((resolve) => void server.listen(0, host, resolve));
   const { port } = server.address() as AddressInfo;
   return {
     port,
