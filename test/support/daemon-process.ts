@@ -1,6 +1,7 @@
 /** The daemon as a process of its own, configured as a user would. */
 import { readFileSync } from 'node:fs';
 import { startPilotlight, type Program } from './process.ts';
+import { prefixed } from './settings.ts';
 
 export interface DaemonProcess extends Program {
   readonly url: string;
@@ -20,8 +21,7 @@ export async function startDaemonProcess(
   cwd?: string,
 ): Promise<DaemonProcess> {
   const all = { LISTEN: '127.0.0.1:0', ADMIN_LISTEN: '127.0.0.1:0', ...env };
-  const named = Object.entries(all).map(([name, value]) => [`PILOTLIGHT_${name}`, value]);
-  const program = startPilotlight(['run'], { ...processEnv, ...Object.fromEntries(named) }, cwd);
+  const program = startPilotlight(['run'], { ...processEnv, ...prefixed(all) }, cwd);
   const [, asText, asJson = asText ?? ''] = await program.seen(STARTED);
   const { url, adminUrl } = JSON.parse(asJson) as Pick<DaemonProcess, 'url' | 'adminUrl'>;
   return Object.assign(program, {
