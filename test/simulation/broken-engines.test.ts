@@ -29,15 +29,6 @@ const NOTICED_BY = {
   'resumed at its interval': 'needed',
 } as const satisfies Record<BrokenEngine, ScenarioName>;
 
-it.each(Object.entries(NOTICED_BY) as [BrokenEngine, ScenarioName][])(
-  'an engine with the mistake "%s" is noticed by the scenario %s',
-  async (engine, scenario) => {
-    const { runs, violations, examples } = await search(scenario, { runs: MOST_SEEDS, engine, enough: 1 });
-    console.log(`${engine}: noticed by ${scenario} with seed ${runs}: ${examples[0]}`);
-    expect(violations).toBe(1);
-  },
-);
-
 const LIMITERS_NOTICED_BY = {
   'the daemon does not yield': 'oneKeyInChaos',
   'a closed bucket is asked early': 'limiter',
@@ -47,11 +38,11 @@ const LIMITERS_NOTICED_BY = {
   'logs are always first': 'oneKeyShares',
 } as const satisfies Record<BrokenLimiter, ScenarioName>;
 
-it.each(Object.entries(LIMITERS_NOTICED_BY) as [BrokenLimiter, ScenarioName][])(
-  'a rate limiter with the mistake "%s" is noticed by the scenario %s',
-  async (limiter, scenario) => {
-    const { runs, violations, examples } = await search(scenario, { runs: MOST_SEEDS, limiter, enough: 1 });
-    console.log(`${limiter}: noticed by ${scenario} with seed ${runs}: ${examples[0]}`);
-    expect(violations).toBe(1);
-  },
-);
+it.each([
+  ...Object.entries(NOTICED_BY).map(([name, by]) => ({ name, by, engine: name as BrokenEngine })),
+  ...Object.entries(LIMITERS_NOTICED_BY).map(([name, by]) => ({ name, by, limiter: name as BrokenLimiter })),
+])('the mistake "$name" is noticed by the scenario $by', async ({ name, by, ...broken }) => {
+  const { runs, violations, examples } = await search(by, { runs: MOST_SEEDS, ...broken, enough: 1 });
+  console.log(`${name}: noticed by ${by} with seed ${runs}: ${examples[0]}`);
+  expect(violations).toBe(1);
+});

@@ -1,8 +1,4 @@
-/**
- * Everything at once: faults of every kind, keys that are rotated, clocks that are set, suspends and stalls, on
- * up to three deployments. Properties 3 and 4 are watched all the time; and whenever a deployment expires, there
- * must have been no window for it, from the service's and the machine's side.
- */
+/** Faults of every kind, rotated keys, clocks that are set, suspends and stalls, for one to three deployments. */
 
 import {
   MIN_SPACING,
@@ -10,11 +6,10 @@ import {
   type IntervalChoice,
   type Timing,
 } from '../../src/heartbeat/engine/formulas.ts';
-import type { BeatRequest } from '../../src/heartbeat/driver/ports.ts';
 import { EPOCH, VirtualTime } from '../support/virtual-time.ts';
 import { fateOf, faultsBut, type Fault } from './faults.ts';
 import { rescueOfGone } from './outages.ts';
-import type { Sky, Weather } from './network.ts';
+import type { Sky } from './network.ts';
 import { Random } from './random.ts';
 import { findWindow, finish, pickLateness, type RunOptions, type RunResult, type Span } from './scenario.ts';
 import type { Limit } from './service.ts';
@@ -26,83 +21,74 @@ const FAULTS = faultsBut();
 const LONGEST_UNNAMED = 3000;
 
 /** Healthy and faulty phases in turn. Keeps the times in which no deployment could have been saved. */
-class Chaos implements Weather {
-  changes = 0;
-  readonly bad: Span[] = [];
-  keyResetAt = -Infinity;
-  /** The longest latency of a healthy service, ms: a network that shifts requests by more than θ hides the limit. */
-  slowest = Infinity;
-  /** What each deployment under a limit may add to a window, ms, and how many there are. */
-  turn = 0;
-  turns = 0;
-  note: World['note'] = () => {};
+function turmoil(time: VirtualTime, random: Random, own: Timing) {
   /** When the service last said by mistake that there is no such deployment. */
-  #mistakenAt = -Infinity;
-  #fault: Fault | undefined;
-  #latency = 20;
-  readonly #time: VirtualTime;
-  readonly #random: Random;
-  readonly #timing: Timing;
+  let mistakenAt = -Infinity;
+  let fault: Fault | undefined;
+  let latency = 20;
+  const weather = {
+    changes: 0,
+    bad: [] as Span[],
+    keyResetAt: -Infinity,
+    /** The longest latency of a healthy service, ms: a network that shifts requests by more than θ hides the limit. */
+    slowest: Infinity,
+    /** What each deployment under a limit may add to a window, ms, and how many there are. */
+    turn: 0,
+    turns: 0,
+    note: (_line: () => string): void => {},
 
-  constructor(time: VirtualTime, random: Random, timing: Timing) {
-    this.#time = time;
-    this.#random = random;
-    this.#timing = timing;
-    this.#heal();
+    meet(): Sky {
+      if (fault === undefined)
+        return { latency: Math.min(weather.slowest, latency) * random.between(0.5, 1) };
+      const fate = fateOf(fault, own, own.interval, random);
+      const { outcome, after = 0 } = fate;
+      if (outcome?.type === 'not-found') mistakenAt = time.now;
+      if (outcome?.type === 'throttled') {
+        // A service that says when to come back does not want to be reached before.
+        const wait = outcome.retryAfterMs ?? outcome.thresholdMs ?? 4_000;
+        weather.mark(after + wait * 1.1 + own.tick);
+        // All deployments keep a spacing that was named.
+        weather.turn = Math.max(weather.turn, (outcome.thresholdMs ?? 0) * 1.1);
+      }
+      return { fate };
+    },
+
+    mark(length: number): void {
+      weather.bad.push({ from: time.now, to: time.now + length });
+    },
+
+    windowFor(basis: number, timing: Timing, interval: number): Span | undefined {
+      const { life, attemptTimeout, tick } = timing;
+      const gone = mistakenAt >= basis;
+      const rescue = gone ? Math.max(timing.rescue, rescueOfGone(timing)) : timing.rescue;
+      // One that is thought to be gone keeps its slow rhythm also where a limit refuses it.
+      const turn = gone ? Math.max(weather.turn, timing.goneInterval) : weather.turn;
+      const end = basis + life;
+      // An old key costs one attempt that is refused, and the spacing to the next.
+      const withKey = weather.keyResetAt < basis ? rescue : rescue + attemptTimeout + MIN_SPACING + tick;
+      const length = withKey + weather.turns * turn;
+      return findWindow(weather.bad, { from: basis + interval, length, end });
+    },
+  };
+  heal();
+  return weather;
+
+  function heal(): void {
+    fault = undefined;
+    weather.changes += 1;
+    latency = random.pick([20, 100, own.attemptTimeout * 0.999]);
+    weather.note(() => '== the service is healthy');
+    time.at(time.now + random.between(0.2, 3) * own.rescue, hurt);
   }
 
-  meet(_request: BeatRequest): Sky {
-    if (this.#fault === undefined)
-      return { latency: Math.min(this.slowest, this.#latency) * this.#random.between(0.5, 1) };
-    const fate = fateOf(this.#fault, this.#timing, this.#timing.interval, this.#random);
-    const { outcome, after = 0 } = fate;
-    if (outcome?.type === 'not-found') this.#mistakenAt = this.#time.now;
-    if (outcome?.type === 'throttled') {
-      // A service that says when to come back does not want to be reached before.
-      const wait = outcome.retryAfterMs ?? outcome.thresholdMs ?? 4_000;
-      this.mark(after + wait * 1.1 + this.#timing.tick);
-      // All deployments keep a spacing that was named.
-      this.turn = Math.max(this.turn, (outcome.thresholdMs ?? 0) * 1.1);
-    }
-    return { fate };
-  }
-
-  mark(length: number): void {
-    this.bad.push({ from: this.#time.now, to: this.#time.now + length });
-  }
-
-  #heal(): void {
-    const { rescue, attemptTimeout } = this.#timing;
-    this.#fault = undefined;
-    this.changes += 1;
-    this.#latency = this.#random.pick([20, 100, attemptTimeout * 0.999]);
-    this.note(() => '== the service is healthy');
-    this.#time.at(this.#time.now + this.#random.between(0.2, 3) * rescue, () => this.#hurt());
-  }
-
-  #hurt(): void {
-    const { ttl = 0 } = this.#timing;
-    const length = this.#random.chance(0.5)
-      ? this.#random.between(0, 0.2 * ttl)
-      : this.#random.between(0.2 * ttl, 0.9 * ttl);
-    this.#fault = this.#random.pick(FAULTS);
-    this.changes += 1;
-    this.mark(length);
-    this.note(() => `== every request meets: ${this.#fault}, for ${ms(length)}`);
-    this.#time.at(this.#time.now + length, () => this.#heal());
-  }
-
-  windowFor(basis: number, timing: Timing, interval: number): Span | undefined {
-    const { life, attemptTimeout, tick } = timing;
-    const gone = this.#mistakenAt >= basis;
-    const rescue = gone ? Math.max(timing.rescue, rescueOfGone(timing)) : timing.rescue;
-    // One that is thought to be gone keeps its slow rhythm also where a limit refuses it.
-    const turn = gone ? Math.max(this.turn, timing.goneInterval) : this.turn;
-    const end = basis + life;
-    // An old key costs one attempt that is refused, and the spacing to the next.
-    const withKey = this.keyResetAt < basis ? rescue : rescue + attemptTimeout + MIN_SPACING + tick;
-    const length = withKey + this.turns * turn;
-    return findWindow(this.bad, { from: basis + interval, length, end });
+  function hurt(): void {
+    const { ttl = 0 } = own;
+    const length = random.chance(0.5) ? random.between(0, 0.2 * ttl) : random.between(0.2 * ttl, 0.9 * ttl);
+    fault = random.pick(FAULTS);
+    weather.changes += 1;
+    weather.mark(length);
+    weather.note(() => `== every request meets: ${fault}, for ${ms(length)}`);
+    time.at(time.now + length, heal);
   }
 }
 
@@ -127,7 +113,7 @@ async function storm(
   const ttl = random.pick([6, 20, 20, 60, 60, 300]) * 1000;
   const interval: IntervalChoice = random.chance(0.8) ? 'auto' : random.between(1000, ttl / 4);
   const timing = timingFor({ ttl, interval });
-  const weather = new Chaos(time, random, timing);
+  const weather = turmoil(time, random, timing);
   const world = new World(time, { random, weather, step, trace, limiter: makeLimiter?.(random.next) });
   weather.note = (line) => world.note(line);
   world.service.rate = random.between(0.99, 1.01);
@@ -185,7 +171,7 @@ async function storm(
 
 function disturb(
   world: World,
-  weather: Chaos,
+  weather: ReturnType<typeof turmoil>,
   random: Random,
   { timing, horizon }: { timing: Timing; horizon: number },
 ): void {

@@ -1,7 +1,6 @@
 /**
- * Property 5, many deployments that are added together, as at the start of a daemon. The bound: each is reached within
- * T/10 + q + P + ⌈N/C⌉ · latency of being added, so one that had so much left is saved, whatever comes in between: some
- * are removed, the process pauses, the clocks part, or it is told to stop, and then all have their last beat.
+ * Crowds of deployments, with the bounds of README.md. Those that are added together, as at the start of a
+ * daemon, are reached in time whatever comes in between.
  */
 import { timingFor } from '../../src/heartbeat/engine/formulas.ts';
 import { VirtualTime } from '../support/virtual-time.ts';
@@ -64,10 +63,7 @@ export async function beginnings({ seed, factor = 1, step, trace }: RunOptions):
   return finish(world, (id) => removed.has(id));
 }
 
-/**
- * Property 5, many deployments behind a limit of C requests. The bound: a service that is back for
- * X + ⌈N/C⌉ · A saves all of them, and those that hang for ever cost the others nothing.
- */
+/** Behind a limit of C requests. Those that hang for ever cost the others nothing. */
 
 export async function concurrencyLimit({ seed, factor = 1, step, trace }: RunOptions): Promise<RunResult> {
   const random = new Random(seed);
@@ -102,12 +98,7 @@ export async function concurrencyLimit({ seed, factor = 1, step, trace }: RunOpt
   return finish(world, (id) => id < doomed);
 }
 
-/**
- * Property 5, connections: however many attempts hang, no more are open than the limit. Within it, N deployments keep
- * the first promise while connecting hangs, because an overdue attempt without a connection gives way to one that is
- * due; and a service that is connected to and takes min(T/8, 30 s) for every answer still loses nothing where N is two
- * thirds of the limit.
- */
+/** Behind a limit of open attempts. An overdue one without a connection gives way to one that is due. */
 
 export async function connections({ seed, factor = 1, step, trace }: RunOptions): Promise<RunResult> {
   const random = new Random(seed);

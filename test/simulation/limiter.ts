@@ -1,9 +1,6 @@
 /**
- * Property 5, many deployments under one limit: the service takes one heartbeat of this key every θ, whichever
- * deployment it is for, and names θ when it refuses. N deployments live where N · θ ≤ T − ε − X (or, where the TTLs
- * differ, the sum of θ / (T − ε − X) is at most 1), whether refused requests count against the limit or not. After an
- * outage each lives that has a healthy window of X + k · θ before its expiry, k being those with an earlier one. The
- * last beats leave in the order of the remaining time, as many as fit.
+ * Many deployments share one key: the service takes one of their heartbeats every θ. README.md has the
+ * bounds. If the TTLs differ, the sum of θ / (T − ε − X) is at most 1.
  */
 
 import { timingFor } from '../../src/heartbeat/engine/formulas.ts';

@@ -1,14 +1,4 @@
-/**
- * Lit only while somebody needs it: an app beside the driver lives, has its bad moments, dies, and comes back.
- *
- * - No release while it answered well within the grace, whatever the clocks, the process and the machine did; and none
- *   for one answer alone.
- * - Withheld grace + ASK_EVERY + 2 ANSWER_WITHIN + 2q after its last good moment at the latest; never well: after the
- *   start.
- * - No request while withheld, no last beat, and nothing remains after stop().
- * - Well again with ASK_WITHHELD_EVERY + ANSWER_WITHIN + A + 2q left: saved. With less: tried, and whoever is lost was
- *   named.
- */
+/** An app beside the driver lives, has its bad moments, dies and comes back. README.md has the promises. */
 import {
   ANSWER_WITHIN,
   AppWatch,
@@ -18,11 +8,11 @@ import {
   type AppAnswer,
 } from '../../src/heartbeat/app-watch.ts';
 import { timingFor } from '../../src/heartbeat/engine/formulas.ts';
-import { VirtualTime } from '../support/virtual-time.ts';
+import type { VirtualTime } from '../support/virtual-time.ts';
 import type { Sky } from './network.ts';
-import { Random } from './random.ts';
-import { finish, pickLateness, pickTiming, ROUNDING, type RunOptions, type RunResult } from './scenario.ts';
-import { ms, World } from './world.ts';
+import type { Random } from './random.ts';
+import { finish, ROUNDING, stage, type RunOptions, type RunResult } from './scenario.ts';
+import { ms, type World } from './world.ts';
 
 const ID = 1;
 /** A bad moment that is shorter than this by the grace is none that counts: the next question falls into a good one. */
@@ -39,18 +29,14 @@ interface Scene {
   tooLate: readonly number[];
 }
 
-function scene({ seed, step, trace }: RunOptions): Scene {
-  const random = new Random(seed);
-  const time = new VirtualTime();
-  const { ttl, interval } = pickTiming(random);
-  const timing = timingFor({ ttl, interval });
-  const latency = random.between(1, 0.999 * timing.attemptTimeout);
-  const weather = { changes: 0, meet: (): Sky => ({ latency }) };
-  const world = new World(time, { random, weather, step, trace });
-  time.lateness = pickLateness(random, timing.tick);
+function scene(options: RunOptions): Scene {
+  const { world, random, time, ttl, interval, weather } = stage(options, (ground) => {
+    const latency = ground.random.between(1, 0.999 * ground.timing.attemptTimeout);
+    return { changes: 0, latency, meet: (): Sky => ({ latency }) };
+  });
   const grace = random.pick([5_000, random.between(5_000, 20_000), random.between(5_000, 600_000)]);
   const app = new App(time, goodMood(random));
-  world.note(() => `   TTL ${ttl / 1000} s, latency ${ms(latency)}, grace ${ms(grace)}`);
+  world.note(() => `   TTL ${ttl / 1000} s, latency ${ms(weather.latency)}, grace ${ms(grace)}`);
   world.add(ID, ttl, interval);
   const it: Scene = {
     world,
@@ -158,9 +144,9 @@ export async function needed(options: RunOptions): Promise<RunResult> {
     await world.run(time.now + random.between(0, ASK_EVERY));
     if (it.withheldAt < Infinity) broken(world, 'withheld while the app was well within the grace');
   }
-  if (world.promises.broken.length > 0) return end(it);
+  if (world.promises.broken.length > 0) return end();
   await die(it, wasWell ? time.now : 0);
-  if (it.withheldAt === Infinity) return end(it);
+  if (it.withheldAt === Infinity) return end();
 
   const sent = network.flights.length;
   const { attemptTimeout = 0, tick = 0 } = timingOf(world) ?? {};
@@ -178,7 +164,7 @@ export async function needed(options: RunOptions): Promise<RunResult> {
     if (network.flights.length > sent || missed.length > 0)
       broken(world, 'a withheld deployment had a last beat');
     world.lost.splice(0);
-    return end(it);
+    return end();
   }
   world.note(
     () => `== the app is well again, with ${ms((service.expiresAt(ID) ?? time.now) - time.now)} left`,
@@ -189,15 +175,12 @@ export async function needed(options: RunOptions): Promise<RunResult> {
   await world.run(time.now + enough + attemptTimeout + 1_000, () => accepted);
   if (it.resumedAt === Infinity) broken(world, 'not resumed');
   if (network.flights.length === sent) broken(world, 'it was not even tried');
-  if (wasEnough || it.tooLate.length === 0) return end(it);
-  world.lost.splice(0);
-  return end(it);
+  if (!wasEnough && it.tooLate.length > 0) world.lost.splice(0);
+  return end();
 
-  function end(ending: Scene): Promise<RunResult> {
+  function end(): Promise<RunResult> {
     watch.stop();
-    return finish(ending.world).then((result) =>
-      time.timers === 0 ? result : { ...result, violations: [...result.violations, 'a timer remains'] },
-    );
+    return finish(world);
   }
 }
 
@@ -211,7 +194,6 @@ export class App {
   mood: Mood;
   /** When it was asked, and said that it is healthy: true time of the answer. */
   readonly wellAt: number[] = [];
-  asked = 0;
   readonly #time: VirtualTime;
 
   constructor(time: VirtualTime, mood: Mood) {
@@ -219,21 +201,12 @@ export class App {
     this.mood = mood;
   }
 
-  readonly ask = (signal: AbortSignal): Promise<AppAnswer> => {
-    this.asked += 1;
+  readonly ask = async (signal: AbortSignal): Promise<AppAnswer> => {
     const { mood } = this;
-    const { promise, resolve, reject } = Promise.withResolvers<AppAnswer>();
-    const answer = (): void => {
-      if (signal.aborted) return;
-      if (mood.kind === 'well') this.wellAt.push(this.#time.now);
-      resolve(mood.kind === 'well' ? { healthy: true } : { healthy: false, why: 'it is not' });
-    };
     const latency = 'latency' in mood ? mood.latency : mood.kind === 'refuses' ? 0 : undefined;
-    const cancel = latency === undefined ? undefined : this.#time.deliver(this.#time.now + latency, answer);
-    signal.addEventListener('abort', () => {
-      cancel?.();
-      reject(new Error('aborted'));
-    });
-    return promise;
+    const answer: AppAnswer = mood.kind === 'well' ? { healthy: true } : { healthy: false, why: 'it is not' };
+    await this.#time.answer(answer, latency, signal);
+    if (mood.kind === 'well') this.wellAt.push(this.#time.now);
+    return answer;
   };
 }

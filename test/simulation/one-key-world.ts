@@ -48,8 +48,6 @@ export interface Plan {
   readonly serverlessCounted: boolean;
   readonly other: boolean;
   readonly spaced: boolean;
-  /** What a refusal by the spacing adds to it, in spacings. */
-  readonly spacingDebt: number;
   /** How many deployments each process has. */
   readonly hearts: readonly number[];
   /** The processes begin within this, ms. */
@@ -71,11 +69,6 @@ const QUESTION_EVERY = 30_000;
 export const SETTLED_AFTER = 300_000;
 export const END = 900_000;
 
-/** A request of a daemon that was accepted. */
-export interface Served {
-  readonly name: string;
-}
-
 /** The service, and all that uses its key. */
 export class OneKey {
   readonly time = new VirtualTime();
@@ -88,8 +81,8 @@ export class OneKey {
   readonly #bucket: TokenBucket;
   readonly #expiry = new Map<string, number>();
   readonly #spacedUntil = new Map<string, number>();
-  /** Requests of daemons that were accepted from minute five on, and of hearts. */
-  readonly served: Served[] = [];
+  /** From minute five on: accepted requests of daemons, by name, and the number of those of hearts. */
+  readonly served: string[] = [];
   ofHearts = 0;
   #isDown = false;
 
@@ -134,11 +127,6 @@ export class OneKey {
     const spacedMs = this.#plan.spaced ? (this.#spacedUntil.get(operation) ?? 0) - now : 0;
     const waitMs = Math.max(spacedMs, isCounted && spacedMs <= 0 ? this.#bucket.take(now) : 0);
     if (waitMs <= 0) this.#spacedUntil.set(operation, now + SPACING);
-    else if (spacedMs > 0)
-      this.#spacedUntil.set(
-        operation,
-        now + Math.min(spacedMs + this.#plan.spacingDebt * SPACING, 6 * SPACING),
-      );
     const seconds = Math.ceil(waitMs / 1000);
     this.#note(`${name} ${waitMs <= 0 ? 'accepted' : `refused, ${seconds} s`}`);
     if (waitMs <= 0) return { throttled: false };
@@ -283,7 +271,7 @@ export class OneKey {
       const answer = isDown ? undefined : this.#admit(name, operation, isCounted);
       if (answer === undefined) pass.lost();
       else pass.answered(answer);
-      if (answer?.throttled === false && isCounted && time.now > SETTLED_AFTER) this.served.push({ name });
+      if (answer?.throttled === false && isCounted && time.now > SETTLED_AFTER) this.served.push(name);
       await sleep(time, everyMs);
     }
   }

@@ -1,8 +1,7 @@
 /**
- * Property 5, one key for everything: the service counts all requests of a key in one token bucket (evidence 1.1 to 1.5).
- * One to ten Pilotlights share it, each with heartbeats and a daemon that wants far more than the bucket gives; another
- * program may take half of it. If the heartbeats alone fit, none lapses. From minute five on the daemons get at least half
- * of what heartbeats leave, and no requester's interval is stretched more than twice as far as the others' (`oneKeyShares`).
+ * One key for everything: the service counts all requests of a key in one token bucket. One to ten
+ * Pilotlights share it, each with heartbeats and a daemon that wants far more than the bucket gives.
+ * README.md has what each gets.
  */
 import { timingFor } from '../../src/heartbeat/engine/formulas.ts';
 import {
@@ -15,7 +14,6 @@ import {
   SPACING,
   type Plan,
   type Requester,
-  type Served,
 } from './one-key-world.ts';
 import { Random } from './random.ts';
 import type { RunOptions, RunResult } from './scenario.ts';
@@ -64,7 +62,6 @@ function planOf(random: Random, chaos: boolean): Plan {
     serverlessCounted: random.chance(0.7),
     other,
     spaced,
-    spacingDebt: 0,
     hearts: Array.from({ length: processes }, () => deployments),
     beginWithin: 0,
     liftedAt: Infinity,
@@ -169,10 +166,10 @@ function tooLittle(plan: Plan, served: number, heartbeats: number): string[] {
 }
 
 /** Those that came less than half as often as their daemon's rate gives each: its intervals, stretched in proportion. */
-function tooSeldom(plan: Plan, served: readonly Served[]): string[] {
+function tooSeldom(plan: Plan, served: readonly string[]): string[] {
   const violations: string[] = [];
   const counts = new Map<string, number>();
-  for (const { name } of served) counts.set(name, (counts.get(name) ?? 0) + 1);
+  for (const name of served) counts.set(name, (counts.get(name) ?? 0) + 1);
   for (let process = 0; process < plan.hearts.length; process += 1) {
     const all = countedOf(plan);
     const count = (requester: Requester): number => counts.get(nameOf(process, requester)) ?? 0;
@@ -186,11 +183,11 @@ function tooSeldom(plan: Plan, served: readonly Served[]): string[] {
   return violations;
 }
 
-function tooPoor({ hearts: { length: processes } }: Plan, served: readonly Served[]): string[] {
+function tooPoor({ hearts: { length: processes } }: Plan, served: readonly string[]): string[] {
   const fair = served.length / processes;
   if (fair < ENOUGH) return [];
   return Array.from({ length: processes }, (_, process) => {
-    const got = served.filter(({ name }) => name.startsWith(`${process} `)).length;
+    const got = served.filter((name) => name.startsWith(`${process} `)).length;
     return got < fair * LEAST_OF_FAIR
       ? [`process ${process} got ${got} requests, not ${fair.toFixed(0)}`]
       : [];

@@ -4,7 +4,7 @@
  * and Wolfowitz recursion does, to the last digit, and under enough random ones as Erlang C and
  * Pollaczek-Khinchine say, which also finds loads that are not as random as they should be.
  */
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { type Arrival, type GeneratedLoad, generateLoad } from '../../src/scaling/planner/load.ts';
 import { plan } from '../../src/scaling/planner/plan.ts';
 import { isLong } from '../support/long.ts';
@@ -48,19 +48,18 @@ function kieferWolfowitz(workers: number, load: Iterable<Arrival>) {
   return { mean: sum / count, max };
 }
 
-describe('a fixed pool waits exactly as the recursion of Kiefer and Wolfowitz', () => {
-  const pools = [1, 2, 5, 20].flatMap((workers) =>
-    [0.5, 0.8, 0.95, 1.2].map((use) => [workers, use] as const),
-  );
-  test.each(pools)('%i workers at utilisation %f', (workers, utilisation) => {
+const pools = [1, 2, 5, 20].flatMap((workers) => [0.5, 0.8, 0.95, 1.2].map((use) => [workers, use] as const));
+test.each(pools)(
+  '%i workers at utilisation %f wait exactly as Kiefer and Wolfowitz',
+  (workers, utilisation) => {
     for (const shape of ['poisson', 'bursts', 'constant'] as const) {
       const load = [...loadOf(workers, utilisation, 5_000, { shape })];
       const [planned, exact] = [waitsIn(workers, load), kieferWolfowitz(workers, load)];
       expect(planned.mean).toBeCloseTo(exact.mean, 9);
       expect(planned.max).toBe(exact.max);
     }
-  });
-});
+  },
+);
 
 /** Erlang C: the mean wait of M/M/c in services, by the recurrence of Erlang B. */
 function erlangCWait(workers: number, utilisation: number): number {
@@ -75,27 +74,23 @@ function erlangCWait(workers: number, utilisation: number): number {
 
 // As many requests as keep the standard error at about a third of what is allowed. For M/M/1 it is
 // sqrt(ρ (2 + 5ρ - 4ρ² + ρ³) / n) / (1-ρ)² services (Daley 1968): 1% of the mean with 16 million at 0.95.
-describe('M/M/c: the mean wait is that of Erlang C, within 3%', () => {
-  test.each<readonly [workers: number, utilisation: number, count: number]>([
-    [1, 0.5, 1e6],
-    [5, 0.5, 2e6],
-    [1, 0.8, 2e6],
-    [5, 0.8, 2e6],
-    ...(isLong ? ([[5, 0.95, 16e6]] as const) : []),
-  ])('%i workers at utilisation %f', (workers, utilisation, count) => {
-    const { mean } = waitsIn(workers, loadOf(workers, utilisation, count));
-    expect(Math.abs(mean / erlangCWait(workers, utilisation) - 1)).toBeLessThan(0.03);
-  });
+test.each<readonly [workers: number, utilisation: number, count: number]>([
+  [1, 0.5, 1e6],
+  [5, 0.5, 2e6],
+  [1, 0.8, 2e6],
+  [5, 0.8, 2e6],
+  ...(isLong ? ([[5, 0.95, 16e6]] as const) : []),
+])('%i workers at utilisation %f wait as Erlang C says, within 3 percent', (workers, utilisation, count) => {
+  const { mean } = waitsIn(workers, loadOf(workers, utilisation, count));
+  expect(Math.abs(mean / erlangCWait(workers, utilisation) - 1)).toBeLessThan(0.03);
 });
 
-describe('M/D/1: the mean wait is that of Pollaczek and Khinchine, within 3%', () => {
-  test.each<readonly [utilisation: number, count: number]>([
-    [0.5, 5e5],
-    [0.8, 1e6],
-    ...(isLong ? ([[0.95, 8e6]] as const) : []),
-  ])('one worker at utilisation %f', (utilisation, count) => {
-    const theory = utilisation / (2 * (1 - utilisation));
-    const { mean } = waitsIn(1, loadOf(1, utilisation, count, { sizes: 'fixed' }));
-    expect(Math.abs(mean / theory - 1)).toBeLessThan(0.03);
-  });
+test.each<readonly [utilisation: number, count: number]>([
+  [0.5, 5e5],
+  [0.8, 1e6],
+  ...(isLong ? ([[0.95, 8e6]] as const) : []),
+])('M/D/1 at utilisation %f waits as Pollaczek and Khinchine say, within 3 percent', (utilisation, count) => {
+  const theory = utilisation / (2 * (1 - utilisation));
+  const { mean } = waitsIn(1, loadOf(1, utilisation, count, { sizes: 'fixed' }));
+  expect(Math.abs(mean / theory - 1)).toBeLessThan(0.03);
 });

@@ -9,23 +9,11 @@ it.each<[ScenarioName, cost: number, promise: string]>([
   ['mistakes', 20, 'a service that forgets the deployment for T − ε − I − X′ loses nothing'],
   ['slowness', 20, 'a constant latency of min(T/8, 30 s) loses nothing'],
   ['beginnings', 400, 'N deployments that are added together are each reached within T/10 and the queue'],
-  [
-    'needed',
-    100,
-    'what an app needs is kept; what none needs is withheld, and saved if the app is back in time',
-  ],
-  [
-    'limiter',
-    100,
-    'deployments under one rate limit live if N · θ ≤ T − ε − X, after outages in their order',
-  ],
+  ['needed', 100, 'what an app needs is kept; what none needs is withheld, and saved if it is back'],
+  ['limiter', 100, 'deployments under one limit live if N · θ ≤ T − ε − X, after outages in their order'],
   ['unnamedLimiter', 100, 'they live under one that is not named if N · max(2 s, 1.5 θ) ≤ T − ε − X'],
   ['oneKey', 10, 'if the heartbeats fit the key, none lapses'],
-  [
-    'sidecars',
-    5,
-    'nor of hearts that share a key and know nothing of each other, if N · θ ≤ 0.5 (T − ε − X)',
-  ],
+  ['sidecars', 5, 'nor of hearts that know nothing of each other, if N · θ ≤ 0.5 (T − ε − X)'],
   ['connections', 200, 'N deployments behind N places survive while connecting hangs'],
   ['concurrency', 100, 'N deployments behind a limit of C requests survive together'],
 ])(

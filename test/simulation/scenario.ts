@@ -12,7 +12,6 @@ import { Random } from './random.ts';
 import type { BeatRequest } from '../../src/heartbeat/driver/ports.ts';
 import type { Sky, Weather } from './network.ts';
 import { World } from './world.ts';
-import type { Heartbeat } from '../../src/heartbeat/engine/state.ts';
 
 export interface RunOptions {
   readonly seed: number;
@@ -43,7 +42,7 @@ function pickTtl(random: Random): number {
 }
 
 /** Mostly the derived interval; sometimes a fixed one, up to what the configuration check allows. */
-export function pickTiming(random: Random): TimingChoice & { readonly ttl: number } {
+function pickTiming(random: Random): TimingChoice & { readonly ttl: number } {
   const ttl = pickTtl(random);
   if (random.chance(0.8)) return { ttl, interval: 'auto' };
   const { life, rescue } = timingFor({ ttl, interval: 'auto' });
@@ -65,36 +64,22 @@ export async function finish(
   const lost = world.lost.filter((id) => !isExpected(id));
   const violations = [...lost.map((id) => `deployment ${id} expired`), ...world.promises.broken];
   await world.time.until(world.driver.stop()); // which waits a while for what a broken engine left behind
+  if (world.time.timers > 0) violations.push('a timer remains');
   return { violations, trace: world.trace, requests: world.network.flights.length };
 }
 
-/** Stalls the process for P at the worst moment: when the next attempt is about to leave. Once per `arm`. */
-export class WorstPause {
-  #armed = false;
-  readonly #world: World;
-  readonly #random: Random;
-  readonly #length: number;
-
-  constructor(world: World, random: Random, length: number) {
-    this.#world = world;
-    this.#random = random;
-    this.#length = length;
-    world.onStep = (beat) => this.#observe(beat);
-  }
-
-  /** One pause from now on, or none: half of the healthy times are undisturbed. */
-  arm(): void {
-    this.#armed = this.#random.chance(0.5);
-  }
-
-  #observe(beat: Heartbeat): void {
-    if (!this.#armed || beat.dueAt === Infinity) return;
-    const { time } = this.#world;
+/** Stalls the process for P when the next attempt is about to leave: once, after one `arm` in two. */
+export function worstPause(world: World, random: Random, length: number) {
+  const { time } = world;
+  let isArmed = false;
+  world.onStep = (beat) => {
+    if (!isArmed || beat.dueAt === Infinity) return;
     const due = Math.max(beat.dueAt, beat.lastSentAt + MIN_SPACING) - time.clock.mono();
     if (due < 1) return;
-    this.#armed = false;
-    time.at(time.now + due + time.lateness() - 0.001, () => this.#world.stall(this.#length));
-  }
+    isArmed = false;
+    time.at(time.now + due + time.lateness() - 0.001, () => world.stall(length));
+  };
+  return { arm: () => void (isArmed = random.chance(0.5)) };
 }
 
 export interface Ground {

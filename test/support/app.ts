@@ -41,7 +41,7 @@ export async function startTestApp(first: Answer = WELL): Promise<TestApp> {
     answer: first,
     die,
     async rise() {
-      listener = await listening(server, 'connection', port);
+      listener = await listening(server, 'connection', { port });
     },
     [Symbol.asyncDispose]: die,
   };

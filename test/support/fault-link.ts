@@ -16,8 +16,7 @@ export type FaultMode =
   /** RST: to what was open at once, to others with their first byte. */
   | { readonly kind: 'reset' }
   | { readonly kind: 'half-open' }
-  | { readonly kind: 'slow'; readonly bytesPerSecond: number }
-  | { readonly kind: 'latency'; readonly ms: number };
+  | { readonly kind: 'slow'; readonly bytesPerSecond: number };
 
 const STEP_MS = 100;
 const HEADERS_END = '\r\n\r\n';
@@ -98,8 +97,7 @@ export class FaultLink {
     if (before !== undefined || mode.kind === 'slow') {
       this.#slow.set(to, Buffer.concat([before ?? Buffer.alloc(0), chunk]));
       if (before === undefined) this.#trickle(to);
-    } else if (mode.kind === 'latency') this.#later(mode.ms, () => this.#write(to, chunk));
-    else this.#write(to, chunk);
+    } else this.#write(to, chunk);
   }
 
   #trickle(to: Socket): void {

@@ -12,14 +12,14 @@ export interface Listening extends AsyncDisposable {
 export async function listening(
   server: Server,
   connected: 'connection' | 'secureConnection' = 'connection',
-  wanted = 0,
+  { port: wanted = 0, host = '127.0.0.1' } = {},
 ): Promise<Listening> {
   const sockets = new Set<Socket>();
   server.on(connected, (socket: Socket) => {
     sockets.add(socket);
     socket.once('close', () => sockets.delete(socket));
   });
-  await new Promise<void>((resolve) => void server.listen(wanted, '127.0.0.1', resolve));
+  await new Promise<void>((resolve) => void server.listen(wanted, host, resolve));
   const { port } = server.address() as AddressInfo;
   return {
     port,

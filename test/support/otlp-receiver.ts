@@ -52,7 +52,7 @@ export async function startOtlpReceiver(): Promise<OtlpReceiver> {
     decide: () => 'accept',
     goDown,
     async comeUp() {
-      listener = await listening(server, 'connection', port);
+      listener = await listening(server, 'connection', { port });
     },
     [Symbol.asyncDispose]: goDown,
   };

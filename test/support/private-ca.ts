@@ -43,13 +43,8 @@ export interface Certificate {
   readonly cert: string;
 }
 
-export interface TlsFront extends Listening {
-  /** Shows another certificate from now on, and closes the connections that have seen the old one. */
-  show(certificate: Certificate): void;
-}
-
 /** Ends TLS and hands the bytes to the server at `target`, a port of this machine. */
-export async function startTlsFront(certificate: Certificate, target: number): Promise<TlsFront> {
+export function startTlsFront(certificate: Certificate, target: number): Promise<Listening> {
   const server = createServer(certificate, (client) => {
     const upstream = connect(target, '127.0.0.1');
     for (const [one, other] of [
@@ -62,12 +57,5 @@ export async function startTlsFront(certificate: Certificate, target: number): P
   });
   // A client that does not trust the certificate breaks the handshake off.
   server.on('tlsClientError', () => {});
-  const listener = await listening(server, 'secureConnection');
-  return {
-    ...listener,
-    show(other) {
-      server.setSecureContext(other);
-      for (const socket of listener.sockets) socket.destroy();
-    },
-  };
+  return listening(server, 'secureConnection');
 }

@@ -69,6 +69,21 @@ export class VirtualTime {
     return this.#enter({ run, ours: true }, time);
   }
 
+  /** Comes after so many ms; an error rejects, and undefined never comes. The signal ends the wait. */
+  answer<T>(value: T | Error | undefined, afterMs: number | undefined, signal?: AbortSignal): Promise<T> {
+    const { promise, resolve, reject } = Promise.withResolvers<T>();
+    const settle = (): void => {
+      if (value instanceof Error) reject(value);
+      else if (value !== undefined) resolve(value);
+    };
+    const cancel = afterMs === undefined ? undefined : this.deliver(this.#now + afterMs, settle);
+    signal?.addEventListener('abort', () => {
+      cancel?.();
+      reject(new Error('aborted'));
+    });
+    return promise;
+  }
+
   stepWallClock(ms: number): void {
     this.#wallShift += ms;
   }

@@ -1,6 +1,6 @@
 /** A file system that hangs holds up no heartbeat, no signal and no end of the program. */
 import { spawn, spawnSync } from 'node:child_process';
-import { copyFileSync, mkdirSync, writeFileSync, existsSync } from 'node:fs';
+import { mkdirSync, writeFileSync, existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -8,8 +8,6 @@ import { describe, expect, test } from 'vitest';
 import { startEmulator, type Emulator } from '../../../src/emulator/index.ts';
 import { startDaemonProcess } from '../../support/daemon-process.ts';
 import { serviceOf, until } from '../../support/daemon.ts';
-import { hasCommand } from '../../support/optional.ts';
-import { createPrivateCa, startTlsFront } from '../../support/private-ca.ts';
 import { startPilotlight } from '../../support/process.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
@@ -42,10 +40,6 @@ async function hang(folder: string): Promise<AsyncDisposable> {
 const TTL_S = 20;
 /** Three intervals. */
 const LASTS_MS = 12_000;
-/** The end, and what a busy machine adds. */
-const SHUTDOWN_TIMEOUT_MS = 5_000;
-const SLOW_MS = 2_000;
-const NO_PROXIES = { HTTPS_PROXY: '', https_proxy: '' };
 
 function startService(): Promise<Emulator> {
   return startEmulator({ seed: { deployments: [{ id: 42, ttl: TTL_S }] } });
@@ -110,51 +104,6 @@ function longestGap(emulator: Emulator): number {
     expect(await program.exit).toBe(0);
     expect(program.stderr()).not.toContain('was killed');
   });
-
-  test
-    .skipIf(!hasCommand('openssl', 'version'))
-    .concurrent(
-      'under the CA bundle, at a reload and when a certificate is refused: heartbeats go on once they can, SIGTERM is bounded',
-      async () => {
-        using folder = temporaryFolder();
-        const [files, known, unknown] = ['files', 'known', 'unknown'].map((name) =>
-          join(folder.path, name),
-        ) as [string, string, string];
-        for (const path of [files, known, unknown]) mkdirSync(path);
-        const [ca, otherCa] = [createPrivateCa(known), createPrivateCa(unknown)];
-        const bundle = join(files, 'bundle.pem');
-        copyFileSync(ca.file, bundle);
-        await using emulator = await startService();
-        await using front = await startTlsFront(ca.issue('127.0.0.1'), emulator.port);
-        await using program = await startDaemonProcess(
-          {
-            API_KEY: emulator.apiKey,
-            BASE_URL: `https://127.0.0.1:${front.port}`,
-            DEPLOYMENTS: `42@${TTL_S}s`,
-            SHUTDOWN_TIMEOUT: `${SHUTDOWN_TIMEOUT_MS}ms`,
-          },
-          { ...NO_PROXIES, NODE_EXTRA_CA_CERTS: bundle },
-        );
-        await until(() => emulator.deployments.get(42).beats > 0);
-        await using _hanging = await hang(files);
-        program.child.kill('SIGHUP');
-        await program.seen(/heartbeats reloaded/);
-        expect(longestGap(emulator)).toBeLessThan(8_000);
-
-        front.show(otherCa.issue('127.0.0.1'));
-        await program.seen(/the TLS handshake failed/);
-        const { beats } = emulator.deployments.get(42);
-        front.show(ca.issue('127.0.0.1'));
-        await until(() => emulator.deployments.get(42).beats > beats + 1);
-        expect(emulator.deployments.get(42).lapses).toBe(0);
-
-        const [toldAt, endedAt] = [performance.now(), emulator.clock.now()];
-        program.child.kill('SIGTERM');
-        expect(await program.exit).toBe(0);
-        expect(performance.now() - toldAt).toBeLessThan(SHUTDOWN_TIMEOUT_MS + SLOW_MS);
-        expect(arrivals(emulator).at(-1)).toBeGreaterThan(endedAt - 1_000);
-      },
-    );
 
   test.concurrent('at the start: it is said, and SIGTERM ends the program', async () => {
     using folder = temporaryFolder();

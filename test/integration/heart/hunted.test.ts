@@ -1,51 +1,22 @@
 /** What hunts found at the seam of heart and daemon, each as it was met. */
 import { spawnSync } from 'node:child_process';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
-import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { startEmulator } from '../../../src/emulator/index.ts';
 import { connectRedis } from '../../../src/daemon/replicas/redis.ts';
-import type { Status } from '../../../src/daemon/status/schema.ts';
 import { startDaemonProcess, daemonPid } from '../../support/daemon-process.ts';
 import { serviceOf, until } from '../../support/daemon.ts';
 import { listening } from '../../support/listening.ts';
 import { startProgram } from '../../support/process.ts';
-import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { PROGRAM } from '../../support/program.ts';
 
-const seed = { deployments: [42, 43].map((id) => ({ id, ttl: 60 })) };
-
-test.concurrent('SIGHUP with a file that the daemon refuses changes nothing, the heart neither', async () => {
-  using folder = temporaryFolder();
-  const [deployments, schedule] = [join(folder.path, 'deployments'), join(folder.path, 'schedule')];
-  writeFileSync(deployments, '42@60s');
-  writeFileSync(schedule, 'off');
-  await using emulator = await startEmulator({ seed });
-  await using program = await startDaemonProcess({
-    ...serviceOf(emulator),
-    DEPLOYMENTS_FILE: deployments,
-    MAINTENANCE_SCHEDULE_FILE: schedule,
-  });
-  writeFileSync(deployments, '43@60s');
-  writeFileSync(schedule, 'every day');
-  program.child.kill('SIGHUP');
-  await program.seen(/reload refused/);
-  // Longer than the heart waits for a daemon that does not lead the reload.
-  await delay(3_500);
-  expect(program.stderr()).not.toContain('heartbeats reloaded');
-  const { deployments: kept } = (await (await fetch(`${program.url}/api/status`)).json()) as Status;
-  expect(kept.map(({ deployment_id: id }) => id)).toEqual([42]);
-  expect(emulator.deployments.get(43).beats).toBe(0);
-});
+const seed = { deployments: [{ id: 42, ttl: 60 }] };
 
 test.concurrent('signals that are meant for other programs end nothing, and open no debugger', async () => {
   await using emulator = await startEmulator({ seed });
-  await using program = await startDaemonProcess({
-    ...serviceOf(emulator),
-    DEPLOYMENTS: '42@60s',
-  });
+  await using program = await startDaemonProcess({ ...serviceOf(emulator), DEPLOYMENTS: '42@60s' });
   for (const signal of ['SIGUSR1', 'SIGUSR2'] as const) program.signalBoth(signal);
   // Those before it have been delivered by then.
   program.child.kill('SIGHUP');
@@ -69,28 +40,6 @@ test.concurrent('a Redis that takes connections and never answers is a failure, 
   );
   await until(() => failures.length > 0 && connections > 1);
   redis.close();
-});
-
-test.concurrent('without a file descriptor left for the daemon the heart beats, tries again, and hears SIGTERM', async () => {
-  await using emulator = await startEmulator({
-    seed: { deployments: Array.from({ length: 40 }, (_, index) => ({ id: index + 1, ttl: 300 })) },
-  });
-  await using program = startProgram(
-    'bash',
-    ['-c', `ulimit -n 26 && exec "${process.execPath}" "${PROGRAM}" run`],
-    {
-      PILOTLIGHT_API_KEY: emulator.apiKey,
-      PILOTLIGHT_BASE_URL: emulator.url,
-      PILOTLIGHT_DEPLOYMENTS: Array.from({ length: 40 }, (_, index) => `${index + 1}@300s`).join(','),
-      PILOTLIGHT_LISTEN: '127.0.0.1:0',
-      PILOTLIGHT_ADMIN_LISTEN: '127.0.0.1:0',
-      PILOTLIGHT_SHUTDOWN_TIMEOUT: '3s',
-    },
-  );
-  await until(() => emulator.deployments.list().some(({ beats }) => beats > 0));
-  await delay(1_500);
-  program.child.kill('SIGTERM');
-  expect(await program.exit).toBe(0);
 });
 
 test.skipIf(spawnSync('script', ['--version']).status !== 0)(
@@ -136,10 +85,7 @@ test.skipIf(spawnSync('script', ['--version']).status !== 0)(
 
 test.concurrent('signals that reach the daemon while it is being loaded are not its own', async () => {
   await using emulator = await startEmulator({ seed });
-  await using program = await startDaemonProcess({
-    ...serviceOf(emulator),
-    DEPLOYMENTS: '42@60s',
-  });
+  await using program = await startDaemonProcess({ ...serviceOf(emulator), DEPLOYMENTS: '42@60s' });
   process.kill(daemonPid(program), 'SIGKILL');
   await program.seen(/the daemon ended and is restarted/);
   const born = await untilBorn(() => daemonPid(program));

@@ -13,12 +13,7 @@ function emulate(ttl: number): Promise<Emulator> {
 }
 
 function start(emulator: Emulator, ttl: number, env: Record<string, string>): Promise<TestDaemon> {
-  return startTestDaemon({
-    ...serviceOf(emulator),
-    DEPLOYMENTS: `${ID}@${ttl}s`,
-    APP_GRACE: '5s',
-    ...env,
-  });
+  return startTestDaemon({ ...serviceOf(emulator), DEPLOYMENTS: `${ID}@${ttl}s`, APP_GRACE: '5s', ...env });
 }
 
 const stateOf = ({ daemon }: TestDaemon) => daemon.status().deployments[0]?.state;
@@ -54,19 +49,6 @@ describe.concurrent('over real sockets', () => {
     await until(() => stateOf(daemon) === 'healthy');
     expect(emulator.deployments.get(ID)).toMatchObject({ expired: false, lapses: 0 });
     expect(said(daemon, /^heartbeats resumed$/)).toHaveLength(1);
-  });
-
-  test('an app that was never well has the grace from the start', async () => {
-    await using app = await startTestApp();
-    await app.die();
-    await using emulator = await emulate(30);
-    await using daemon = await start(emulator, 30, { APP_HEALTH: `tcp://127.0.0.1:${app.port}` });
-    await until(() => beats(emulator) > 0);
-    expect(stateOf(daemon)).not.toBe('withheld');
-    await until(() => stateOf(daemon) === 'withheld');
-    const sent = beats(emulator);
-    await daemon.stop();
-    expect(beats(emulator)).toBe(sent); // no last beat either
   });
 
   test('a reload switches it on and off', async () => {

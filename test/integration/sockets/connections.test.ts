@@ -5,7 +5,7 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
-import { connect, createServer as createTcpServer, type AddressInfo } from 'node:net';
+import { connect, createServer as createTcpServer } from 'node:net';
 import { afterAll, describe, expect, test } from 'vitest';
 import type { Count, Order } from '../../support/attempts-child.ts';
 import { childBundle } from '../../support/child-bundle.ts';
@@ -18,23 +18,16 @@ import { describeWith, hasCommand } from '../../support/optional.ts';
 import { createPrivateCa, startTlsFront } from '../../support/private-ca.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
-interface SocksProxy extends AsyncDisposable {
-  readonly url: string;
-  readonly connections: number;
-  readonly tunnels: number;
-  /** `mute`: says that the tunnel is there, and takes what comes then in silence. */
-  mode: 'forward' | 'mute';
-}
-
 const NO_PASSWORD = Buffer.from([5, 0]);
 const ESTABLISHED = Buffer.from([5, 0, 0, 1, 0, 0, 0, 0, 0, 0]);
 
-async function startSocksProxy(target: number): Promise<SocksProxy> {
+async function startSocksProxy(target: number) {
   const server = createTcpServer();
   const { port, sockets, [Symbol.asyncDispose]: dispose } = await listening(server);
-  const proxy: SocksProxy & { tunnels: number } = {
+  const proxy = {
     url: `socks5://127.0.0.1:${port}`,
-    mode: 'forward',
+    /** `mute`: says that the tunnel is there, and takes what comes then in silence. */
+    mode: 'forward' as 'forward' | 'mute',
     tunnels: 0,
     get connections() {
       return sockets.size;
@@ -65,16 +58,12 @@ const bundle = childBundle(new URL('../../support/attempts-child.ts', import.met
 afterAll(() => bundle[Symbol.dispose]());
 const PROXIES = /^(https?|no)_proxy$/i;
 
-interface Attempts extends AsyncDisposable {
-  make(order: Order): Promise<Count>;
-  /** Lets go of the process, and resolves with its exit code. */
-  end(): Promise<number>;
-}
+type Attempts = Awaited<ReturnType<typeof startAttempts>>;
 
 async function startAttempts(
   environment: Readonly<Record<string, string>> = {},
   nodeOptions: readonly string[] = [],
-): Promise<Attempts> {
+) {
   const own = Object.entries(process.env).filter(([name]) => !PROXIES.test(name));
   const child = fork(bundle.path, {
     execArgv: ['--expose-gc', ...nodeOptions],
@@ -82,11 +71,12 @@ async function startAttempts(
   });
   await once(child, 'message');
   return {
-    async make(order) {
+    async make(order: Order): Promise<Count> {
       const answered = once(child, 'message', { signal: AbortSignal.timeout(50_000) });
       child.send(order);
       return (await answered)[0] as Count;
     },
+    /** Lets go of the process, and resolves with its exit code. */
     async end() {
       const exited = once(child, 'exit');
       child.disconnect();
@@ -109,22 +99,14 @@ const HEAP_BOUND = 512 * 1024;
 const SLACK = 4;
 
 /** One for each test, which ends its idle connections. */
-async function startService(host = '127.0.0.1') {
+async function startService(host?: string) {
   // Longer than a busy machine takes: what is idle is the client's to keep.
   const server = createServer({ keepAliveTimeout: 120_000 }, (request, response) => {
     request.resume();
     response.end('{"success":true}');
   });
-  await new Promise<void>((resolve) => server.listen(0, host, resolve));
-  return {
-    port: (server.address() as AddressInfo).port,
-    closeIdle: () => server.closeIdleConnections(),
-    [Symbol.asyncDispose]: () =>
-      new Promise<void>((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
-  };
+  const listener = await listening(server, 'connection', host === undefined ? {} : { host });
+  return { ...listener, closeIdle: () => server.closeIdleConnections() };
 }
 type Service = Awaited<ReturnType<typeof startService>>;
 
@@ -167,31 +149,19 @@ async function recover(attempts: Attempts, service: Service, target: Target): Pr
 
 const ABORTED = { aborted: ATTEMPTS };
 
-describe.concurrent('plain HTTP', () => {
-  test.each<[what: string, mode: FaultMode]>([
-    ['the server takes the request and never answers', { kind: 'hang-after-request' }],
-    ['the body stops half way', { kind: 'hang-in-body' }],
-  ])('%s', async (_, mode) => {
-    await using service = await startService();
-    await using proxy = await startFaultProxy(service.port);
-    await using attempts = await startAttempts();
-    await proxy.switchTo(mode);
-    expect((await suffer(attempts, { url: proxy.url })).ends).toEqual(ABORTED);
-    await until(() => proxy.connections === 0);
-    await proxy.switchTo({ kind: 'pass' });
-    await recover(attempts, service, { url: proxy.url });
-  });
-
-  test('nobody listens', async () => {
-    await using service = await startService();
-    await using proxy = await startFaultProxy(service.port);
-    await using attempts = await startAttempts();
-    await proxy.switchTo({ kind: 'refuse' });
-    const { ends } = await suffer(attempts, { url: proxy.url, abortAfter: 20_000 });
-    expect(ends).toEqual({ ECONNREFUSED: ATTEMPTS });
-    await proxy.switchTo({ kind: 'pass' });
-    await recover(attempts, service, { url: proxy.url });
-  });
+test.concurrent.each<[what: string, mode: FaultMode, ends: Count['ends'], abortAfter: number]>([
+  ['the server takes the request and never answers', { kind: 'hang-after-request' }, ABORTED, 30],
+  ['the body stops half way', { kind: 'hang-in-body' }, ABORTED, 30],
+  ['nobody listens', { kind: 'refuse' }, { ECONNREFUSED: ATTEMPTS }, 20_000],
+])('plain HTTP: %s', async (_, mode, ends, abortAfter) => {
+  await using service = await startService();
+  await using proxy = await startFaultProxy(service.port);
+  await using attempts = await startAttempts();
+  await proxy.switchTo(mode);
+  expect((await suffer(attempts, { url: proxy.url, abortAfter })).ends).toEqual(ends);
+  await until(() => proxy.connections === 0);
+  await proxy.switchTo({ kind: 'pass' });
+  await recover(attempts, service, { url: proxy.url });
 });
 
 // Alone: attempts that nothing holds up have half a second.

@@ -17,13 +17,8 @@ const beatsOf = (emulator: Emulator) => emulator.deployments.list().map(({ beats
 
 test.concurrent('a process that is stopped for a third of the TTL and continues loses nothing', async () => {
   const [ids, ttlMs] = [idsUpTo(20), 20_000];
-  await using emulator = await startEmulator({
-    seed: { deployments: seeded(ids, ttlMs) },
-  });
-  await using daemon = await startDaemonProcess({
-    ...serviceOf(emulator),
-    DEPLOYMENTS: listed(ids, ttlMs),
-  });
+  await using emulator = await startEmulator({ seed: { deployments: seeded(ids, ttlMs) } });
+  await using daemon = await startDaemonProcess({ ...serviceOf(emulator), DEPLOYMENTS: listed(ids, ttlMs) });
   const beats = () => beatsOf(emulator);
   for (const round of [1, 2]) {
     const before = beats();
@@ -101,14 +96,9 @@ describeWith(
     using folder = temporaryFolder();
     const clock = join(folder.path, 'clock');
     writeFileSync(clock, '+0\n');
-    await using emulator = await startEmulator({
-      seed: { deployments: seeded(ids, ttlMs) },
-    });
+    await using emulator = await startEmulator({ seed: { deployments: seeded(ids, ttlMs) } });
     await using daemon = await startDaemonProcess(
-      {
-        ...serviceOf(emulator),
-        DEPLOYMENTS: listed(ids, ttlMs),
-      },
+      { ...serviceOf(emulator), DEPLOYMENTS: listed(ids, ttlMs) },
       // The library fakes this process' wall clock and leaves its monotonic one alone.
       {
         LD_PRELOAD: FAKETIME,

@@ -83,13 +83,11 @@ function environments(keys: readonly OptionKey[] = OPTION_KEYS): fc.Arbitrary<Re
 }
 
 function environmentFiles(environment: fc.Arbitrary<Record<string, string>>): fc.Arbitrary<string> {
-  const written = fc
-    .tuple(environment, fc.constantFrom('bare', 'single', 'double', 'export'))
-    .map(([named, how]) =>
-      Object.entries(named)
-        .map(([name, value]) => writtenAs(name, value, how))
-        .join('\n'),
-    );
+  const written = fc.tuple(environment, fc.constantFrom(...WAYS_TO_WRITE)).map(([named, write]) =>
+    Object.entries(named)
+      .map(([name, value]) => write(name, value))
+      .join('\n'),
+  );
   return fc.weighted(
     [3, written],
     [2, written.chain((text) => damagedText(text))],
@@ -97,18 +95,12 @@ function environmentFiles(environment: fc.Arbitrary<Record<string, string>>): fc
   );
 }
 
-function writtenAs(name: string, value: string, how: 'bare' | 'single' | 'double' | 'export'): string {
-  switch (how) {
-    case 'bare':
-      return `${name}=${value}`;
-    case 'single':
-      return `${name}='${value}' # said so`;
-    case 'double':
-      return `${name}="${value.replaceAll(/["\\$`]/g, String.raw`\$&`)}"`;
-    case 'export':
-      return `  export ${name}=${value}\r`;
-  }
-}
+const WAYS_TO_WRITE = [
+  (name: string, value: string) => `${name}=${value}`,
+  (name: string, value: string) => `${name}='${value}' # said so`,
+  (name: string, value: string) => `${name}="${value.replaceAll(/["\\$`]/g, String.raw`\$&`)}"`,
+  (name: string, value: string) => `  export ${name}=${value}\r`,
+];
 
 const FILE = '/etc/pilotlight/environment';
 
@@ -285,10 +277,7 @@ test('is taken by heart and daemon at a reload, whole or not at all', { timeout:
   expect(daemonPid(program)).toBe(pid);
 });
 
-const given = fc.record({
-  environment: environments(),
-  file: fc.option(environmentFiles(environments())),
-});
+const given = fc.record({ environment: environments(), file: fc.option(environmentFiles(environments())) });
 
 test('makes `pilotlight check` print the problems and nothing else', { timeout: PATIENCE }, async () => {
   using folder = temporaryFolder();

@@ -4,7 +4,7 @@ import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writ
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import * as fc from '../../support/fast-check.ts';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { PilotlightError } from '../../../src/contract/pilotlight-error.ts';
 import { startEmulator, type Emulator } from '../../../src/emulator/index.ts';
 import { DEFAULT_SEED, readSeedFile } from '../../../src/emulator/seed/seed.ts';
@@ -14,212 +14,184 @@ import { pilotlight } from '../../support/console.ts';
 import { serviceOf, startTestDaemon, until, type TestDaemon } from '../../support/daemon.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
-describe('of the daemon', () => {
-  let emulator: Emulator;
-  const made = temporaryFolder();
-  let lines = 0;
-  beforeAll(async () => {
-    emulator = await startEmulator({
-      dialect: 'public',
-      traits: { log_shape: 'text' },
-      seed: { workergroups: [{ id: 7, lines_per_second: 0, endpoint_id: 31 }] },
-    });
-    await using daemon = await start(made.path);
-    await expectWork(daemon, made.path);
+let emulator: Emulator;
+const made = temporaryFolder();
+let lines = 0;
+beforeAll(async () => {
+  emulator = await startEmulator({
+    dialect: 'public',
+    traits: { log_shape: 'text' },
+    seed: { workergroups: [{ id: 7, lines_per_second: 0, endpoint_id: 31 }] },
   });
-  afterAll(async () => {
-    await emulator[Symbol.asyncDispose]();
-    made[Symbol.dispose]();
-  });
+  await using daemon = await start(made.path);
+  await expectWork(daemon, made.path);
+});
+afterAll(async () => {
+  await emulator[Symbol.asyncDispose]();
+  made[Symbol.dispose]();
+});
 
-  function start(folder: string): Promise<TestDaemon> {
-    return startTestDaemon({
-      ...serviceOf(emulator),
-      WORKER_GROUPS: '7',
-      ENDPOINTS: 'all',
-      STATE_DIR: join(folder, 'state'),
-      LOG_SINKS: 'stdout,file',
-      LOG_FILE: join(folder, 'logs', 'worker.log'),
-    });
+function start(folder: string): Promise<TestDaemon> {
+  return startTestDaemon({
+    ...serviceOf(emulator),
+    WORKER_GROUPS: '7',
+    ENDPOINTS: 'all',
+    STATE_DIR: join(folder, 'state'),
+    LOG_SINKS: 'stdout,file',
+    LOG_FILE: join(folder, 'logs', 'worker.log'),
+  });
+}
+
+/** What is written from here on is delivered once, and endpoints are watched. */
+async function expectWork(daemon: TestDaemon, folder: string): Promise<void> {
+  const last = `last of ${(lines += 300)} lines`;
+  emulator.workergroups.append(7, [
+    ...Array.from({ length: 299 }, (_, index) => `line ${lines + index}`),
+    last,
+  ]);
+  await until(() => daemon.lines(7).includes(last));
+  expect(daemon.lines(7).filter((line) => line === last)).toHaveLength(1);
+  await until(() => inFile(join(folder, 'logs', 'worker.log')).includes(last));
+  await until(() =>
+    daemon.daemon.fleet.view().endpoints.some(({ sampledAtMs }) => sampledAtMs !== undefined),
+  );
+  for (const { level, msg, err } of daemon.messages)
+    expect(level, `${String(msg)} ${JSON.stringify(err)}`).not.toBe('fatal');
+}
+
+function inFile(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    return '';
   }
+}
 
-  /** What is written from here on is delivered once, and endpoints are watched. */
-  async function expectWork(daemon: TestDaemon, folder: string): Promise<void> {
-    const last = `last of ${(lines += 300)} lines`;
-    emulator.workergroups.append(7, [
-      ...Array.from({ length: 299 }, (_, index) => `line ${lines + index}`),
-      last,
-    ]);
-    await until(() => daemon.lines(7).includes(last));
-    expect(daemon.lines(7).filter((line) => line === last)).toHaveLength(1);
-    await until(() => inFile(join(folder, 'logs', 'worker.log')).includes(last));
-    await until(() =>
-      daemon.daemon.fleet.view().endpoints.some(({ sampledAtMs }) => sampledAtMs !== undefined),
+/** Far beyond what it takes, so that what is never done has its counterexample. */
+async function atLast(work: Promise<void>, seen: () => string): Promise<void> {
+  let overdue: NodeJS.Timeout | undefined;
+  const never = new Promise<void>((_, reject) => {
+    overdue = setTimeout(() => reject(new Error(`it does not do its work: ${seen()}`)), 40_000);
+  });
+  await Promise.race([work, never]).finally(() => clearTimeout(overdue));
+}
+
+const DATABASES = ['state/spool.sqlite', 'state/fleet.sqlite'] as const;
+const LINKS = ['a link to nothing', 'a link to itself'];
+const place = fc.constantFrom(...DATABASES, 'logs/worker.log', 'logs/worker.log.1');
+const stands = fc.constantFrom('a folder', 'a pipe', ...LINKS, 'nothing', 'an empty file');
+const cell = { table: fc.nat(), row: fc.nat(), column: fc.nat() };
+
+const mishap = fc.weighted(
+  [3, fc.tagged('bytes', { name: place, seed: fc.nat() })],
+  [1, fc.tagged('stands', { name: place, what: stands })],
+  // What stands in a cell of the database, changed.
+  [4, fc.tagged('cell', { name: fc.constantFrom(...DATABASES), seed: fc.nat(), ...cell })],
+);
+type Wrong = typeof mishap extends fc.Arbitrary<infer One> ? One : never;
+type Cell = Extract<Wrong, { kind: 'cell' }>;
+/** What stands in the place of a file comes last, so that there is one to damage. */
+const KINDS: readonly Wrong['kind'][] = ['cell', 'bytes', 'stands'];
+/** Several for one daemon, whose start is what takes time. */
+const wrongs = fc
+  .array(mishap, { minLength: 1, maxLength: 9 })
+  .map((all) => all.toSorted((a, b) => KINDS.indexOf(a.kind) - KINDS.indexOf(b.kind)));
+
+function one<Value>(arbitrary: fc.Arbitrary<Value>, seed: number): Value {
+  const [value] = fc.sample(arbitrary, { numRuns: 1, seed });
+  return value as Value;
+}
+
+function inflict(folder: string, wrong: Wrong): void {
+  const path = join(folder, wrong.name);
+  switch (wrong.kind) {
+    case 'bytes':
+      return writeFileSync(path, one(damagedBytes(readBytes(path)), wrong.seed));
+    case 'stands':
+      return putInPlace(path, wrong.what);
+    case 'cell':
+      return changeCell(path, wrong);
+  }
+}
+
+function readBytes(path: string): Buffer {
+  try {
+    return readFileSync(path);
+  } catch {
+    return Buffer.from(
+      '{"time":"2026-11-23T00:00:00.000Z","workergroup_id":7,"epoch":1,"seq":1,"line":"x"}\n',
     );
-    for (const { level, msg, err } of daemon.messages)
-      expect(level, `${String(msg)} ${JSON.stringify(err)}`).not.toBe('fatal');
   }
+}
 
-  function inFile(path: string): string {
-    try {
-      return readFileSync(path, 'utf8');
-    } catch {
-      return '';
-    }
+function putInPlace(path: string, what: string): void {
+  for (const suffix of ['', '-wal', '-shm']) rmSync(path + suffix, { recursive: true, force: true });
+  if (what === 'a folder') mkdirSync(path);
+  if (what === 'a pipe') execFileSync('mkfifo', [path]);
+  if (what === 'a link to nothing') symlinkSync(`${path}.gone/away`, path);
+  if (what === 'a link to itself') symlinkSync(path, path);
+  if (what === 'an empty file') writeFileSync(path, '');
+}
+
+function changeCell(path: string, where: Cell): void {
+  const db = new DatabaseSync(path);
+  try {
+    const tables = db.prepare("SELECT name FROM sqlite_schema WHERE type = 'table'").all();
+    const names = tables.map(({ name }) => String(name));
+    const filled = names.filter((name) => db.prepare(`SELECT 1 FROM ${name}`).get() !== undefined);
+    const table = filled[where.table % filled.length] ?? '';
+    const rows = db.prepare(`SELECT * FROM ${table}`).all();
+    const row = rows[where.row % rows.length] ?? {};
+    const columns = Object.entries(row);
+    const [column = '', value] = columns[where.column % columns.length] ?? [];
+    const known = columns.filter(([, each]) => each !== null);
+    const key = known.map(([name]) => `${name} = ?`).join(' AND ');
+    const values = known.map(([, each]) => each as string);
+    const change = db.prepare(`UPDATE OR REPLACE ${table} SET ${column} = ? WHERE ${key}`);
+    change.run(changed(value, where.seed), ...values);
+  } finally {
+    db.close();
   }
+}
 
-  /** Far beyond what it takes, so that what is never done has its counterexample. */
-  async function atLast(work: Promise<void>, seen: () => string): Promise<void> {
-    let overdue: NodeJS.Timeout | undefined;
-    const never = new Promise<void>((_, reject) => {
-      overdue = setTimeout(() => reject(new Error(`it does not do its work: ${seen()}`)), 40_000);
-    });
-    await Promise.race([work, never]).finally(() => clearTimeout(overdue));
-  }
+function changed(value: unknown, seed: number): string | number | Uint8Array {
+  if (value instanceof Uint8Array) return one(damagedBytes(value), seed);
+  if (typeof value === 'string')
+    return value.startsWith('{') ? inJson(value, seed) : one(damagedText(value), seed);
+  return one(fc.oneof(fc.integer(), fc.constantFrom(0, -1, 2 ** 53 - 1)), seed);
+}
 
-  const place = fc.constantFrom(
-    'state/spool.sqlite',
-    'state/fleet.sqlite',
-    'logs/worker.log',
-    'logs/worker.log.1',
-  );
-  const stands = fc.constantFrom(
-    'a folder',
-    'a pipe',
-    'a link to nothing',
-    'a link to itself',
-    'nothing',
-    'an empty file',
-  );
+function inJson(text: string, seed: number): string {
+  const values = fc.oneof(damagedText(text), damagedJsonText(JSON.parse(text)));
+  return one(values, seed);
+}
 
-  /** What stands in a cell of the database, changed. */
-  const inCell = fc.record({
-    table: fc.nat(),
-    row: fc.nat(),
-    column: fc.nat(),
-    bytes: fc.infiniteStream(fc.nat()),
-  });
-  const cell = fc.tuple(fc.constantFrom('state/spool.sqlite', 'state/fleet.sqlite'), inCell, fc.nat());
-
-  const mishap = fc.weighted(
-    [3, fc.tuple(place, fc.nat()).map(([name, seed]) => ({ kind: 'bytes' as const, name, seed }))],
-    [1, fc.tuple(place, stands).map(([name, what]) => ({ kind: 'stands' as const, name, what }))],
-    [4, cell.map(([name, where, seed]) => ({ kind: 'cell' as const, name, where, seed }))],
-  );
-  type Wrong = typeof mishap extends fc.Arbitrary<infer One> ? One : never;
-  /** What stands in the place of a file comes last, so that there is one to damage. */
-  const KINDS: readonly Wrong['kind'][] = ['cell', 'bytes', 'stands'];
-  /** Several for one daemon, whose start is what takes time. */
-  const wrongs = fc
-    .array(mishap, { minLength: 1, maxLength: 9 })
-    .map((all) => all.toSorted((a, b) => KINDS.indexOf(a.kind) - KINDS.indexOf(b.kind)));
-
-  function one<Value>(arbitrary: fc.Arbitrary<Value>, seed: number): Value {
-    const [value] = fc.sample(arbitrary, { numRuns: 1, seed });
-    return value as Value;
-  }
-
-  function inflict(folder: string, wrong: Wrong): void {
-    const path = join(folder, wrong.name);
-    switch (wrong.kind) {
-      case 'bytes':
-        return writeFileSync(path, one(damagedBytes(readBytes(path)), wrong.seed));
-      case 'stands':
-        return putInPlace(path, wrong.what);
-      case 'cell':
-        return changeCell(path, wrong.where, wrong.seed);
-    }
-  }
-
-  function readBytes(path: string): Buffer {
-    try {
-      return readFileSync(path);
-    } catch {
-      return Buffer.from(
-        '{"time":"2026-11-23T00:00:00.000Z","workergroup_id":7,"epoch":1,"seq":1,"line":"x"}\n',
-      );
-    }
-  }
-
-  function putInPlace(path: string, what: string): void {
-    for (const suffix of ['', '-wal', '-shm']) rmSync(path + suffix, { recursive: true, force: true });
-    if (what === 'a folder') mkdirSync(path);
-    if (what === 'a pipe') execFileSync('mkfifo', [path]);
-    if (what === 'a link to nothing') symlinkSync(`${path}.gone/away`, path);
-    if (what === 'a link to itself') symlinkSync(path, path);
-    if (what === 'an empty file') writeFileSync(path, '');
-  }
-
-  function changeCell(
-    path: string,
-    where: { table: number; row: number; column: number },
-    seed: number,
-  ): void {
-    const db = new DatabaseSync(path);
-    try {
-      const tables = db
-        .prepare("SELECT name FROM sqlite_schema WHERE type = 'table'")
-        .all()
-        .map(({ name }) => String(name));
-      const filled = tables.filter((name) => db.prepare(`SELECT 1 FROM ${name}`).get() !== undefined);
-      const table = filled[where.table % filled.length] ?? '';
-      const rows = db.prepare(`SELECT * FROM ${table}`).all();
-      const row = rows[where.row % rows.length] ?? {};
-      const columns = Object.entries(row);
-      const [column = '', value] = columns[where.column % columns.length] ?? [];
-      const key = columns
-        .filter(([, each]) => each !== null)
-        .map(([name]) => `${name} = ?`)
-        .join(' AND ');
-      const values = columns.flatMap(([, each]) => (each === null ? [] : [each as string]));
-      db.prepare(`UPDATE OR REPLACE ${table} SET ${column} = ? WHERE ${key}`).run(
-        changed(value, seed),
-        ...values,
-      );
-    } finally {
-      db.close();
-    }
-  }
-
-  function changed(value: unknown, seed: number): string | number | Uint8Array {
-    if (value instanceof Uint8Array) return one(damagedBytes(value), seed);
-    if (typeof value === 'string')
-      return value.startsWith('{') ? inJson(value, seed) : one(damagedText(value), seed);
-    return one(fc.oneof(fc.integer(), fc.constantFrom(0, -1, 2 ** 53 - 1)), seed);
-  }
-
-  function inJson(text: string, seed: number): string {
-    const values = fc.oneof(damagedText(text), damagedJsonText(JSON.parse(text)));
-    return one(values, seed);
-  }
-
-  test('in STATE_DIR, and the file of the sink', { timeout: PATIENCE }, async () => {
-    await fc.assert(
-      fc.asyncProperty(wrongs, async (all) => {
-        using folder = temporaryFolder();
-        cpSync(made.path, folder.path, { recursive: true });
-        for (const each of all) {
-          try {
-            inflict(folder.path, each);
-          } catch (error) {
-            // A cell may be bound to be what it is.
-            if (each.kind !== 'cell') throw error;
-          }
+test('of the daemon: in STATE_DIR, and the file of the sink', { timeout: PATIENCE }, async () => {
+  await fc.assert(
+    fc.asyncProperty(wrongs, async (all) => {
+      using folder = temporaryFolder();
+      cpSync(made.path, folder.path, { recursive: true });
+      for (const each of all) {
+        try {
+          inflict(folder.path, each);
+        } catch (error) {
+          // A cell may be bound to be what it is.
+          if (each.kind !== 'cell') throw error;
         }
-        await using daemon = await start(folder.path);
-        // Lines have nowhere to go while something else stands there, and go there when it is gone.
-        // A link to nothing leads where they can go.
-        const last = all.findLast(({ kind, name }) => kind === 'stands' && name === 'logs/worker.log');
-        if (last?.kind === 'stands' && last.what !== 'a link to nothing')
-          rmSync(join(folder.path, last.name), { recursive: true, force: true });
-        await atLast(expectWork(daemon, folder.path), () => JSON.stringify(daemon.messages.slice(-5)));
-        // A spool that could not be written goes on in memory for seconds, before it has a new file.
-        const isOnDisk = () => readdirSync(join(folder.path, 'state')).includes('spool.sqlite');
-        await atLast(until(isOnDisk), () => JSON.stringify(daemon.messages.slice(-5)));
-      }),
-      casesOf(5, 2_000),
-    );
-  });
+      }
+      await using daemon = await start(folder.path);
+      // Lines have nowhere to go while something else stands there, and go there when it is gone.
+      // A link to nothing leads where they can go.
+      const last = all.findLast(({ kind, name }) => kind === 'stands' && name === 'logs/worker.log');
+      if (last?.kind === 'stands' && last.what !== 'a link to nothing')
+        rmSync(join(folder.path, last.name), { recursive: true, force: true });
+      await atLast(expectWork(daemon, folder.path), () => JSON.stringify(daemon.messages.slice(-5)));
+      // A spool that could not be written goes on in memory for seconds, before it has a new file.
+      const isOnDisk = () => readdirSync(join(folder.path, 'state')).includes('spool.sqlite');
+      await atLast(until(isOnDisk), () => JSON.stringify(daemon.messages.slice(-5)));
+    }),
+    casesOf(5, 2_000),
+  );
 });
 
 test('seeds of the emulator', { timeout: PATIENCE }, async () => {
@@ -231,8 +203,8 @@ test('seeds of the emulator', { timeout: PATIENCE }, async () => {
       writeFileSync(file, text);
       try {
         await withoutHang(async () => {
-          await using emulator = await startEmulator({ seed: await readSeedFile(file) });
-          expect((await fetch(`${emulator.url}/_emulator/journal`)).status).toBe(200);
+          await using seeded = await startEmulator({ seed: await readSeedFile(file) });
+          expect((await fetch(`${seeded.url}/_emulator/journal`)).status).toBe(200);
         });
       } catch (error) {
         expect(error).toBeInstanceOf(PilotlightError);
@@ -246,16 +218,14 @@ const GROUPS = [
   { endpoint_name: 'chat', target_util: 0.9, cold_mult: 2, cold_workers: 2, max_workers: 8, min_load: 5 },
 ];
 const TRACE = `time_s,work,name\n${Array.from({ length: 40 }, (_, index) => `${index * 3.5},${10 + index},"a, b"`).join('\n')}\n`;
+const QUICKLY = ['--performance', '10', '--no-sensitivity', '--json'];
 
 test('plans: parameters and traces of requests', { timeout: PATIENCE }, async () => {
   using folder = temporaryFolder();
   const [params, trace] = [join(folder.path, 'params.json'), join(folder.path, 'trace.csv')];
+  const text = JSON.stringify(GROUPS);
   const inputs = fc.record({
-    groups: fc.oneof(
-      fc.constant(JSON.stringify(GROUPS)),
-      damagedJsonText(GROUPS),
-      damagedText(JSON.stringify(GROUPS)),
-    ),
+    groups: fc.oneof(fc.constant(text), damagedJsonText(GROUPS), damagedText(text)),
     requests: fc.oneof(fc.constant(TRACE), damagedText(TRACE)),
     command: fc.constantFrom('plan', 'check'),
   });
@@ -263,20 +233,8 @@ test('plans: parameters and traces of requests', { timeout: PATIENCE }, async ()
     fc.asyncProperty(inputs, async ({ groups, requests, command }) => {
       writeFileSync(params, groups);
       writeFileSync(trace, requests);
-      const words =
-        command === 'check'
-          ? ['check', params]
-          : [
-              'plan',
-              '--params',
-              params,
-              '--trace',
-              trace,
-              '--performance',
-              '10',
-              '--no-sensitivity',
-              '--json',
-            ];
+      const plan = ['plan', '--params', params, '--trace', trace, ...QUICKLY];
+      const words = command === 'check' ? ['check', params] : plan;
       const read = (path: string): string => readFileSync(path, 'utf8');
       const { code, stderr, stdout } = await withoutHang(() => pilotlight(words, { read }));
       expect([0, 2]).toContain(code);

@@ -1,7 +1,7 @@
 /** Whatever comes to a port, each listener answers or closes, and goes on. */
 import { connect } from 'node:net';
 import { join } from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { OPERATION_IDS, operationOf } from '../../../src/contract/operations.ts';
 import { DEFAULT_TEAM_KEY, startEmulator } from '../../../src/emulator/index.ts';
 import { encodeRequest } from '../../../src/wire/request.ts';
@@ -150,38 +150,35 @@ function expectAnswers(text: string): void {
   expect(text).not.toMatch(/HTTP\/1\.1 500 /);
 }
 
-describe('of the daemon', () => {
-  test.each(['127.0.0.1:0', 'unix'])('with ADMIN_LISTEN %s', { timeout: PATIENCE }, async (admin) => {
-    using folder = temporaryFolder();
-    await using emulator = await startEmulator();
-    await using daemon = await startDaemonProcess({
-      ...serviceOf(emulator),
-      DEPLOYMENTS: '42@300s',
-      WORKER_GROUPS: '7',
-      ENDPOINTS: 'all',
-      STATE_DIR: folder.path,
-      ADMIN_LISTEN: admin === 'unix' ? `unix:${join(folder.path, 'admin.sock')}` : admin,
-    });
-    const pid = daemon.daemonPid();
-    const requests = fc.oneof(
-      damagedRequests(SHOWN).map((bytes) => [daemon.url, bytes] as const),
-      damagedRequests(ADMIN).map((bytes) => [daemon.adminUrl, bytes] as const),
-    );
-    await fc.assert(
-      fc.asyncProperty(requests, async ([url, bytes]) => {
-        expectAnswers(await withoutHangOf(pid, () => exchange(url, bytes)));
-      }),
-      casesOf(20),
-    );
-    expect(daemon.daemonPid()).toBe(pid);
-    expect(await ask(daemon.url, 'GET', '/livez')).toEqual({ status: 200, body: 'live\n' });
-    expect((await ask(daemon.adminUrl, 'GET', '/-/config')).status).toBe(200);
-    // What strangers send is no trouble of the operator's.
-    expect(daemon.stderr()).not.toMatch(/"level":"(?:error|fatal)"/);
-    // A field that a line has twice is read as one or the other.
-    for (const line of daemon.stderr().trim().split('\n'))
-      expect(JSON.stringify(JSON.parse(line))).toBe(line);
+test.each(['127.0.0.1:0', 'unix'])('of the daemon, ADMIN_LISTEN %s', { timeout: PATIENCE }, async (admin) => {
+  using folder = temporaryFolder();
+  await using emulator = await startEmulator();
+  await using daemon = await startDaemonProcess({
+    ...serviceOf(emulator),
+    DEPLOYMENTS: '42@300s',
+    WORKER_GROUPS: '7',
+    ENDPOINTS: 'all',
+    STATE_DIR: folder.path,
+    ADMIN_LISTEN: admin === 'unix' ? `unix:${join(folder.path, 'admin.sock')}` : admin,
   });
+  const pid = daemon.daemonPid();
+  const requests = fc.oneof(
+    damagedRequests(SHOWN).map((bytes) => [daemon.url, bytes] as const),
+    damagedRequests(ADMIN).map((bytes) => [daemon.adminUrl, bytes] as const),
+  );
+  await fc.assert(
+    fc.asyncProperty(requests, async ([url, bytes]) => {
+      expectAnswers(await withoutHangOf(pid, () => exchange(url, bytes)));
+    }),
+    casesOf(20),
+  );
+  expect(daemon.daemonPid()).toBe(pid);
+  expect(await ask(daemon.url, 'GET', '/livez')).toEqual({ status: 200, body: 'live\n' });
+  expect((await ask(daemon.adminUrl, 'GET', '/-/config')).status).toBe(200);
+  // What strangers send is no trouble of the operator's.
+  expect(daemon.stderr()).not.toMatch(/"level":"(?:error|fatal)"/);
+  // A field that a line has twice is read as one or the other.
+  for (const line of daemon.stderr().trim().split('\n')) expect(JSON.stringify(JSON.parse(line))).toBe(line);
 });
 
 test('of the emulator', { timeout: PATIENCE }, async () => {

@@ -21,7 +21,7 @@ function search(faults: readonly Fault[], runs: number): readonly string[] {
   const kinds = new Map<string, number>();
   const start = performance.now();
   for (let seed = first; seed <= last; seed++) {
-    const { broken } = play({ seed, faults });
+    const broken = play({ seed, faults });
     for (const text of broken) {
       const [kind = ''] = text.split(':');
       kinds.set(kind, (kinds.get(kind) ?? 0) + 1);

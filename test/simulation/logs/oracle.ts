@@ -23,7 +23,6 @@ export interface Findings {
   readonly moved: number;
   /** Lines missing, gap or not. */
   readonly lost: number;
-  readonly delivered: number;
 }
 
 interface Delivered {
@@ -78,7 +77,6 @@ export function examine(records: readonly LogRecord[], truth: readonly Truth[]):
     ),
     moved: moved + beyond,
     lost: silent.length + free.length - beyond,
-    delivered: all.filter(({ text }) => text !== undefined).length,
   };
 }
 

@@ -7,21 +7,11 @@ import type { LogRecord } from '../../../src/logs/record.ts';
 import type { WrittenLine } from '../../support/log-service.ts';
 import { Random } from '../random.ts';
 import { BEGINNING, FaultyLog, type Fault } from './faulty-log.ts';
-import { examine, shown, type Findings, type Truth } from './oracle.ts';
+import { examine, shown, type Truth } from './oracle.ts';
 
 export interface Schedule {
   readonly seed: number;
   readonly faults: readonly Fault[];
-}
-
-export interface Played {
-  readonly schedule: Schedule;
-  readonly records: readonly LogRecord[];
-  readonly findings: Findings;
-  /** What is not as it was promised; the kind comes first. */
-  readonly broken: readonly string[];
-  /** What was asked, and what came. */
-  readonly trace: readonly string[];
 }
 
 /** A follower, or one that is broken on purpose. */
@@ -36,7 +26,8 @@ const REST_MS = 10_000;
 /** Questions at once; more are a loop without end. */
 const MOST_AT_ONCE = 40;
 
-export function play({ seed, faults }: Schedule, step: Advance = advance): Played {
+/** What is not as it was promised; the kind comes first. */
+export function play({ seed, faults }: Schedule, step: Advance = advance): readonly string[] {
   const random = new Random(seed);
   const log = new FaultyLog(faults, random);
   const { service } = log;
@@ -45,7 +36,6 @@ export function play({ seed, faults }: Schedule, step: Advance = advance): Playe
   let state = beginGroup({ source: { kind: 'workergroup', id: 7 }, start: 'all' });
   let next = firstPoll(state);
   const records: LogRecord[] = [];
-  const trace: string[] = [];
   let isEndless = false;
   const stood = new Set<WrittenLine>();
 
@@ -62,10 +52,6 @@ export function play({ seed, faults }: Schedule, step: Advance = advance): Playe
       const { tail } = next;
       const answer = log.answer(tail);
       const done = step(state, { answer, tail, now: service.now, roundTripMs: 20, random: 0.5 });
-      const gaps = done.records.flatMap((one) => ('gap' in one ? [JSON.stringify(one.gap)] : []));
-      trace.push(
-        `+${service.now - BEGINNING} tail ${tail} ${answer.kind} ${'text' in answer ? answer.text.length : ''} ${done.stale === true ? 'stale' : ''} records ${done.records.length} ${gaps.join(' ')}`,
-      );
       records.push(...done.records);
       quiet = isOver && answer.kind === 'text' && done.records.length === 0 ? quiet + 1 : 0;
       for (const line of service.shown) stood.add(line);
@@ -79,9 +65,7 @@ export function play({ seed, faults }: Schedule, step: Advance = advance): Playe
       next = { ...firstPoll(state), delayMs: 1_000 };
     }
   }
-  const broken = [...brokenPromises(log, records, stood), ...(isEndless ? ['endless'] : [])];
-  const findings = examine(records, truthOf(log, stood));
-  return { schedule: { seed, faults }, records, findings, broken, trace };
+  return [...brokenPromises(log, records, stood), ...(isEndless ? ['endless'] : [])];
 }
 
 function truthOf(log: FaultyLog, stood: ReadonlySet<WrittenLine>): readonly Truth[] {
@@ -100,12 +84,8 @@ function truthOf(log: FaultyLog, stood: ReadonlySet<WrittenLine>): readonly Trut
   return truth;
 }
 
-/**
- * What is not as it was promised; the kind comes first.
- *
- * @param stood Lines that stood in an answer.
- */
-export function brokenPromises(
+/** @param stood Lines that stood in an answer. */
+function brokenPromises(
   log: FaultyLog,
   records: readonly LogRecord[],
   stood: ReadonlySet<WrittenLine>,

@@ -120,12 +120,7 @@ export const WORLDS: readonly World[] = [
     write: steady(20),
   },
   { name: 'one poll in five is stale', seconds: 240, service: stale, write: steady(10) },
-  {
-    name: 'an outage of minutes',
-    seconds: 400,
-    write: steady(5),
-    isDown: (at) => at > 100 && at < 280,
-  },
+  { name: 'an outage of minutes', seconds: 400, write: steady(5), isDown: (at) => at > 100 && at < 280 },
   {
     name: 'lines of 100 KB',
     seconds: 120,
@@ -211,10 +206,5 @@ export const WORLDS: readonly World[] = [
     service: () => ({ endsLines: false }),
     write: steady(2),
   },
-  {
-    name: 'one turn in 40 s under the rate limit',
-    seconds: 600,
-    turnSeconds: 40,
-    write: steady(10),
-  },
+  { name: 'one turn in 40 s under the rate limit', seconds: 600, turnSeconds: 40, write: steady(10) },
 ];

@@ -4,12 +4,12 @@
  */
 import { readFileSync } from 'node:fs';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import type { StepFunction } from '../../../src/heartbeat/engine/engine.ts';
 import { startEmulator } from '../../../src/emulator/index.ts';
 import { startForwardProxy } from '../../support/forward-proxy.ts';
 import { describeWith, hasCommand } from '../../support/optional.ts';
-import { createPrivateCa, startTlsFront } from '../../support/private-ca.ts';
+import { createPrivateCa, startTlsFront, type Certificate } from '../../support/private-ca.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { BROKEN_ENGINES } from '../broken-engines.ts';
 import { storm, type Only, type StormResult } from './storm.ts';
@@ -55,11 +55,9 @@ const describeStorms = describeWith('openssl', hasCommand('openssl', 'version'),
 
 describeStorms('chaos over real sockets', () => {
   const trusted = getCACertificates();
-  const proxies = ['HTTPS_PROXY', 'https_proxy', 'NO_PROXY', 'no_proxy'];
-  const before = proxies.map((name) => [name, process.env[name]] as const);
   const seeds = Array.from({ length: WORLDS }, (_, index) => FIRST_SEED + index);
   const all = [...seeds, ...BROKEN.flatMap((_, broken) => seedsOf(broken))];
-  let certificate: { readonly key: string; readonly cert: string };
+  let certificate: Certificate;
 
   beforeAll(() => {
     using folder = temporaryFolder();
@@ -71,18 +69,16 @@ describeStorms('chaos over real sockets', () => {
   });
   afterAll(() => {
     setDefaultCACertificates(trusted);
-    for (const [name, value] of before)
-      if (value === undefined) delete process.env[name];
-      else process.env[name] = value;
+    vi.unstubAllEnvs();
   });
 
   test(`whoever expires had no window (seeds from ${FIRST_SEED})`, { timeout: 6 * LENGTH_MS }, async () => {
     await using emulator = await startEmulator();
     await using front = await startTlsFront(certificate, emulator.port);
     await using proxy = await startForwardProxy({ tls: front.port, http: emulator.port });
-    for (const name of proxies) delete process.env[name];
-    process.env['HTTPS_PROXY'] = proxy.url;
-    process.env['NO_PROXY'] = all.map((seed) => `service-${seed}.internal`).join(',');
+    for (const name of ['https_proxy', 'no_proxy']) vi.stubEnv(name, undefined);
+    vi.stubEnv('HTTPS_PROXY', proxy.url);
+    vi.stubEnv('NO_PROXY', all.map((seed) => `service-${seed}.internal`).join(','));
     const ground = { httpPort: emulator.port, tlsPort: front.port, proxy };
     const worlds = (of: readonly number[], more: { broken?: StepFunction; only?: Only } = {}) =>
       Promise.all(

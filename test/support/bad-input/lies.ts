@@ -119,13 +119,7 @@ export function liesTo(id: OperationId): fc.Arbitrary<Lie> {
         .map(([status, words]) => ({ bytes: written(status, [], words), keeps: keepsOpen(status) })),
     ],
     // Followed by what nobody has asked for, and the next request must not be answered by.
-    [
-      1,
-      body.map((words) => ({
-        bytes: Buffer.concat([written(200, [], words), SMUGGLED]),
-        keeps: true,
-      })),
-    ],
+    [1, body.map((words) => ({ bytes: Buffer.concat([written(200, [], words), SMUGGLED]), keeps: true }))],
     [3, whole.map((parts) => ({ bytes: written(...parts) }))],
     [3, whole.chain((parts) => damagedBytes(written(...parts))).map((bytes) => ({ bytes }))],
   );

@@ -79,6 +79,7 @@ class Scene implements AsyncDisposable {
 }
 
 const LISTED = 'deployments.list 200';
+const soon = <T>(what: () => T) => expect.poll(what, { interval: 2 });
 
 describe('deployments by name are looked up anew', () => {
   let emulator: Emulator;
@@ -105,9 +106,9 @@ describe('deployments by name are looked up anew', () => {
     const successor = emulator.deployments.redeploy(42);
     await vi.advanceTimersByTimeAsync(4_000);
     await scene.has(2, 'deployments.heartbeat 404');
-    await expect.poll(() => [...scene.heart.deploymentIds()], { interval: 2 }).toContain(successor);
+    await soon(() => [...scene.heart.deploymentIds()]).toContain(successor);
     // A redeployment is ordinary: nobody hears that 42 is gone.
-    await expect.poll(() => scene.heart.snapshotOf(42)?.state, { interval: 2 }).toBe('replaced');
+    await soon(() => scene.heart.snapshotOf(42)?.state).toBe('replaced');
     expect(scene.heart.snapshotOf(42)).not.toHaveProperty('expiresAt');
     expect(scene.told).not.toContain('gone');
     expect(scene.told).toContainEqual({ id: 42, by: successor, name: 'square' });
@@ -136,11 +137,9 @@ describe('deployments by name are looked up anew', () => {
     // Lists miss it for a minute.
     for (let asked = 2; asked <= 6; asked += 1) {
       await vi.advanceTimersByTimeAsync(asked < 4 ? 4_000 : 30_000);
-      await expect
-        .poll(() => scene.ended.filter((one) => one === LISTED).length, { interval: 2 })
-        .toBeGreaterThanOrEqual(asked);
+      await soon(() => scene.ended.filter((one) => one === LISTED).length).toBeGreaterThanOrEqual(asked);
     }
-    await expect.poll(() => [...scene.heart.deploymentIds()], { interval: 2 }).toEqual([43]);
+    await soon(() => [...scene.heart.deploymentIds()]).toEqual([43]);
     expect(scene.told).toContain('gone');
     expect(scene.told.at(-1)).toEqual({ removed: 42 });
     expect(scene.told).not.toContainEqual(expect.objectContaining({ by: 43 }));
@@ -156,7 +155,7 @@ describe('deployments by name are looked up anew', () => {
     await vi.advanceTimersByTimeAsync(200);
     await scene.has(1, LISTED);
     await vi.advanceTimersByTimeAsync(1);
-    await expect.poll(() => scene.heart.snapshotOf(42), { interval: 2 }).toMatchObject({ deploymentId: 42 });
+    await soon(() => scene.heart.snapshotOf(42)).toMatchObject({ deploymentId: 42 });
     expect(scene.heart.snapshotOf(42)?.name).toBe(name);
     expect(scene.heart.snapshotOf(7)).toBeUndefined();
     await vi.advanceTimersByTimeAsync(4_000);
@@ -206,7 +205,7 @@ describe('an app', () => {
   async function askUntil(scene: Scene, news: AppNews['type']): Promise<void> {
     for (let answers = 1; scene.news.at(-1)?.type !== news; answers += 1) {
       await vi.advanceTimersByTimeAsync(answers === 1 ? 1 : 5_000);
-      await expect.poll(() => scene.news.length, { interval: 2 }).toBe(answers);
+      await soon(() => scene.news.length).toBe(answers);
     }
   }
 
@@ -231,9 +230,9 @@ describe('an app', () => {
     const { asked } = app;
     scene.heart.reload(scene.wanted, scene.settings, { address: other.url, grace: 60_000 });
     await vi.advanceTimersByTimeAsync(1);
-    await expect.poll(() => scene.news.at(-1)?.type, { interval: 2 }).toBe('healthy');
+    await soon(() => scene.news.at(-1)?.type).toBe('healthy');
     await vi.advanceTimersByTimeAsync(5_000);
-    await expect.poll(() => other.asked, { interval: 2 }).toBe(2);
+    await soon(() => other.asked).toBe(2);
     expect(app.asked).toBe(asked);
   });
 

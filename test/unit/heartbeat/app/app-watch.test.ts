@@ -19,16 +19,10 @@ function rig(grace = 20_000) {
       asked.push(Math.round(time.now));
       app.open += 1;
       app.mostOpen = Math.max(app.mostOpen, app.open);
-      const { promise, resolve, reject } = Promise.withResolvers<AppAnswer>();
       const answer = app.answer();
-      const cancel =
-        typeof answer === 'number' ? time.deliver(time.now + answer, () => resolve(WELL)) : undefined;
-      if (typeof answer === 'object') resolve(answer);
-      signal.addEventListener('abort', () => {
-        cancel?.();
-        reject(new Error('aborted'));
-      });
-      return promise.finally(() => (app.open -= 1));
+      const answered =
+        typeof answer === 'number' ? time.answer(WELL, answer, signal) : time.answer(answer, 0, signal);
+      return answered.finally(() => (app.open -= 1));
     },
     onHealth: ({ withheld }) => void told.push(withheld),
   });

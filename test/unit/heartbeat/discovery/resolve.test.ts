@@ -92,14 +92,9 @@ describe('a configured interval', () => {
 
   test('gives way to the automatic one where a TTL that was learned is too short for it, and says so', () => {
     expect(timings('42', [{ id: 42, ttl: 8 }], settings)).toEqual([[42, 8_000, 'auto']]);
+    const atMost = expect.any(Number) as number;
     expect(findings('42', [{ id: 42, ttl: 8 }], settings)).toMatchObject([
-      {
-        type: 'interval-too-long',
-        id: 42,
-        ttl: 8_000,
-        interval: 15_000,
-        atMost: expect.any(Number) as number,
-      },
+      { type: 'interval-too-long', id: 42, ttl: 8_000, interval: 15_000, atMost },
     ]);
   });
 

@@ -16,23 +16,21 @@ import { refusal } from '../../../support/refusal.ts';
 
 const OPERATION = 'deployments.heartbeat';
 
-describe('a refusal', () => {
-  test.each([
-    [200, { type: 'failed', reason: 'rejected' }],
-    [299, { type: 'failed', reason: 'rejected' }],
-    [199, { type: 'failed', reason: 'status' }],
-    [300, { type: 'failed', reason: 'redirect' }],
-    [399, { type: 'failed', reason: 'redirect' }],
-    [400, { type: 'failed', reason: 'status' }],
-    [401, { type: 'unauthorized' }],
-    [403, { type: 'failed', reason: 'unreadable' }],
-    [404, { type: 'failed', reason: 'unreadable' }],
-    [499, { type: 'failed', reason: 'status' }],
-    [500, { type: 'failed', reason: 'server-error' }],
-    [503, { type: 'failed', reason: 'server-error' }],
-  ])('with status %i', (status, outcome) => {
-    expect(outcomeOf(new ApiError(OPERATION, refusal({ status })))).toMatchObject(outcome);
-  });
+test.each([
+  [200, { type: 'failed', reason: 'rejected' }],
+  [299, { type: 'failed', reason: 'rejected' }],
+  [199, { type: 'failed', reason: 'status' }],
+  [300, { type: 'failed', reason: 'redirect' }],
+  [399, { type: 'failed', reason: 'redirect' }],
+  [400, { type: 'failed', reason: 'status' }],
+  [401, { type: 'unauthorized' }],
+  [403, { type: 'failed', reason: 'unreadable' }],
+  [404, { type: 'failed', reason: 'unreadable' }],
+  [499, { type: 'failed', reason: 'status' }],
+  [500, { type: 'failed', reason: 'server-error' }],
+  [503, { type: 'failed', reason: 'server-error' }],
+])('a refusal with status %i', (status, outcome) => {
+  expect(outcomeOf(new ApiError(OPERATION, refusal({ status })))).toMatchObject(outcome);
 });
 
 describe('an attempt without an answer', () => {

@@ -32,15 +32,11 @@ describe('timing', () => {
     expect(timingFor({ ttl: 60_000, interval: 'auto' }).urgentBelow).toBe(24_000);
   });
 
-  it('takes a fixed interval as it is, and asks for one that is gone no later than at the automatic one', () => {
-    expect(timingFor({ ttl: 300_000, interval: 30_000 })).toMatchObject({
-      interval: 30_000,
-      goneInterval: 30_000,
-    });
-    expect(timingFor({ ttl: 300_000, interval: 90_000 })).toMatchObject({
-      interval: 90_000,
-      goneInterval: 60_000,
-    });
+  it.each([
+    [30_000, 30_000],
+    [90_000, 60_000],
+  ])('takes a fixed interval of %i ms, and asks for what is gone every %i ms', (interval, goneInterval) => {
+    expect(timingFor({ ttl: 300_000, interval })).toMatchObject({ interval, goneInterval });
   });
 
   it('backs off from a quarter of B to B, jittered only downwards', () => {

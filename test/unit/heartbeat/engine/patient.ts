@@ -1,7 +1,7 @@
 /** A heartbeat on the operating table: the engine alone, and a clock that the test moves. */
 
 import { step } from '../../../../src/heartbeat/engine/engine.ts';
-import { timingFor, type IntervalChoice } from '../../../../src/heartbeat/engine/formulas.ts';
+import { timingFor } from '../../../../src/heartbeat/engine/formulas.ts';
 import {
   startHeartbeat,
   deadlineAt,
@@ -16,7 +16,6 @@ import {
 
 interface Choice {
   readonly ttl?: number;
-  readonly interval?: IntervalChoice;
   /** All random numbers: 0 gives the latest beat and the longest backoff. Default 0. */
   readonly random?: number;
 }
@@ -31,12 +30,10 @@ export class Patient {
   beat;
   readonly #random: () => number;
 
-  constructor({ ttl, interval = 'auto', random = 0 }: Choice = {}) {
+  constructor({ ttl, random = 0 }: Choice = {}) {
     this.#random = () => random;
-    this.beat = startHeartbeat(
-      { id: 42, timing: timingFor({ ttl, interval }), spread: 1, dueAt: this.mono, keyGeneration: 1 },
-      this,
-    );
+    const timing = timingFor({ ttl, interval: 'auto' });
+    this.beat = startHeartbeat({ id: 42, timing, spread: 1, dueAt: this.mono, keyGeneration: 1 }, this);
   }
 
   get state(): string {

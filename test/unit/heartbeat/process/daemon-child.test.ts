@@ -109,17 +109,10 @@ test('one that said nothing ended by its code or its signal alone', async () => 
 
 test('of a fatal error Node says why before a long native stack', async () => {
   const why = 'FATAL ERROR: Reached heap limit Allocation failed - JavaScript heap out of memory';
-  const [begin, end] = [
-    why.slice(0, 30),
-    `${why.slice(30)}\n${' 1: 0x7 node::OOMErrorHandler\n'.repeat(40)}`,
-  ];
-  const writes = ['<--- Last few GCs --->\n', begin, end].map(
-    (text) => `writeSync(2, ${JSON.stringify(text)});`,
-  );
-  const { child } = start(
-    undefined,
-    `import { writeSync } from 'node:fs'; ${writes.join('')} process.exit(7);`,
-  );
+  const stack = ' 1: 0x7 node::OOMErrorHandler\n'.repeat(40);
+  const parts = ['<--- Last few GCs --->\n', why.slice(0, 30), `${why.slice(30)}\n${stack}`];
+  const writes = parts.map((text) => `writeSync(2, ${JSON.stringify(text)});`).join('');
+  const { child } = start(undefined, `import { writeSync } from 'node:fs'; ${writes} process.exit(7);`);
   expect(await child.ended).toBe(`exit code 7: ${why}`);
 });
 

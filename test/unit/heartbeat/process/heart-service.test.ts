@@ -3,12 +3,14 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { loadHeartConfig } from '../../../../src/config/load-heart.ts';
 import type { ServiceManagerSettings } from '../../../../src/config/other-variables.ts';
+import type { Report } from '../../../../src/heartbeat/process/link.ts';
 import { HeartService } from '../../../../src/heartbeat/process/heart-service.ts';
 import { FAILURE_WORDS } from '../../../../src/heartbeat/engine/state.ts';
 import { MESSAGES } from '../../../../src/heartbeat/process/log.ts';
 import { ScriptedDaemon } from './scripted-daemon.ts';
 import { serve } from '../../../support/local-server.ts';
 import { NotifyProgram } from '../../../support/notify-program.ts';
+import { prefixed } from '../../../support/settings.ts';
 import { temporaryFolder } from '../../../support/temporary-folder.ts';
 
 interface Line {
@@ -16,6 +18,8 @@ interface Line {
   readonly msg: string;
   readonly [field: string]: unknown;
 }
+
+const soon = <T>(what: () => T) => expect.poll(what, { interval: 2 });
 
 /** Nobody listens there. */
 const UNREACHABLE = 'http://127.0.0.1:9';
@@ -58,48 +62,34 @@ class Scene {
 
   readonly said = (): string[] => this.lines.map(({ msg }) => msg);
 
+  readonly reports = (): Report[] =>
+    this.daemon.heard.flatMap((message) => (message.type === 'report' ? [message.report] : []));
+
   #load() {
-    const named = Object.entries(this.environment).map(([name, value]) => [`PILOTLIGHT_${name}`, value]);
-    return loadHeartConfig(Object.fromEntries(named));
+    return loadHeartConfig(prefixed(this.environment));
   }
 }
 
-describe('what is said at the start', () => {
-  test('is nothing of a configuration without problems', async () => {
-    const { service, lines } = new Scene();
-    expect(lines).toEqual([]);
-    await service.stop();
-    expect(lines).toMatchObject([{ level: 'info', msg: 'heartbeats ended' }]);
+test('each problem is said at the start by its severity, and which variables do not count', async () => {
+  using folder = temporaryFolder();
+  const file = join(folder.path, 'environment');
+  writeFileSync(file, 'PILOTLIGHT_DEPLOYMENT_TTL=60s\n');
+  const { service, lines } = new Scene({
+    API_KEY: '',
+    API_KEY_FILE: join(folder.path, 'key'),
+    BASE_URL: 'http://service.example',
+    ENV_FILE: file,
+    DEPLOYMENT_TTL: '30s',
+    SERVICE_HOST: '10.0.0.1',
   });
-
-  test('is each problem by its severity, and which variables do not count', async () => {
-    using folder = temporaryFolder();
-    const file = join(folder.path, 'environment');
-    writeFileSync(file, 'PILOTLIGHT_DEPLOYMENT_TTL=60s\n');
-    const { service, lines } = new Scene({
-      API_KEY: '',
-      API_KEY_FILE: join(folder.path, 'key'),
-      BASE_URL: 'http://service.example',
-      ENV_FILE: file,
-      DEPLOYMENT_TTL: '30s',
-      SERVICE_HOST: '10.0.0.1',
-    });
-    expect(lines).toMatchObject([
-      {
-        level: 'error',
-        problem: expect.stringContaining('PILOTLIGHT_API_KEY_FILE'),
-        msg: 'configuration problem',
-      },
-      {
-        level: 'warn',
-        problem: expect.stringContaining('PILOTLIGHT_BASE_URL'),
-        msg: 'configuration problem',
-      },
-      { level: 'info', names: ['PILOTLIGHT_SERVICE_HOST'], msg: MESSAGES.ignoredVariables.text },
-      { level: 'info', names: ['PILOTLIGHT_DEPLOYMENT_TTL'], msg: MESSAGES.overriddenVariables.text },
-    ]);
-    await service.stop();
-  });
+  const msg = 'configuration problem';
+  expect(lines).toMatchObject([
+    { level: 'error', problem: expect.stringContaining('PILOTLIGHT_API_KEY_FILE'), msg },
+    { level: 'warn', problem: expect.stringContaining('PILOTLIGHT_BASE_URL'), msg },
+    { level: 'info', names: ['PILOTLIGHT_SERVICE_HOST'], msg: MESSAGES.ignoredVariables.text },
+    { level: 'info', names: ['PILOTLIGHT_DEPLOYMENT_TTL'], msg: MESSAGES.overriddenVariables.text },
+  ]);
+  await service.stop();
 });
 
 describe('the daemon', () => {
@@ -212,7 +202,7 @@ test('a reload names the deployments that it adds and drops', async () => {
     const before = reloaded().length;
     scene.environment['DEPLOYMENTS'] = deployments;
     scene.service.reload();
-    await expect.poll(reloaded, { interval: 5 }).toHaveLength(before + 1);
+    await soon(reloaded).toHaveLength(before + 1);
   }
   await scene.service.stop();
   expect(reloaded()).toMatchObject([
@@ -230,23 +220,17 @@ test('a reload that the end overtakes is none', async () => {
   expect(said()).toEqual(['heartbeats ended']);
 });
 
-describe('what should not happen', () => {
-  test('is said with its stack, and ends nothing', async () => {
-    const { service, lines } = new Scene();
-    service.fault('uncaughtException', new Error('a bug'));
-    service.fault('unhandledRejection', 'a word');
-    expect(lines).toMatchObject([
-      {
-        level: 'fatal',
-        error: 'a bug',
-        stack: expect.stringContaining('heart-service.test') as string,
-        event: 'uncaughtException',
-        msg: MESSAGES.unexpected.text,
-      },
-      { level: 'fatal', error: 'a word', event: 'unhandledRejection', msg: MESSAGES.unexpected.text },
-    ]);
-    await service.stop();
-  });
+test('what should not happen is said with its stack, and ends nothing', async () => {
+  const { service, lines } = new Scene();
+  service.fault('uncaughtException', new Error('a bug'));
+  service.fault('unhandledRejection', 'a word');
+  const all = { level: 'fatal', msg: MESSAGES.unexpected.text };
+  const stack = expect.stringContaining('heart-service.test') as string;
+  expect(lines).toMatchObject([
+    { ...all, error: 'a bug', stack, event: 'uncaughtException' },
+    { ...all, error: 'a word', event: 'unhandledRejection' },
+  ]);
+  await service.stop();
 });
 
 describe('the end', () => {
@@ -300,13 +284,11 @@ describe('a heart with a deployment', () => {
   test('tells the daemon of it, of its requests, and when it is no more', async () => {
     await using server = await serve((_, response) => response.end(JSON.stringify(ACCEPTED)));
     const scene = new Scene({ BASE_URL: server.url, DEPLOYMENTS: '42@20s', LOG_LEVEL: 'warn' });
-    const { service, daemon, environment } = scene;
+    const { service, daemon, environment, reports } = scene;
     await service.firstExchange;
     scene.startDaemon();
-    const reports = () =>
-      daemon.heard.flatMap((message) => (message.type === 'report' ? [message.report] : []));
     const states = () => reports().flatMap(({ changed }) => changed.map(({ state }) => state));
-    await expect.poll(states, { interval: 5 }).toContain('healthy');
+    await soon(states).toContain('healthy');
     expect(reports().flatMap(({ exchanges }) => exchanges)).toContainEqual(
       expect.objectContaining({ operation: 'deployments.heartbeat', code: '200' }),
     );
@@ -317,7 +299,7 @@ describe('a heart with a deployment', () => {
     expect(cpuSeconds).toBeGreaterThan(0);
     environment['DEPLOYMENTS'] = '';
     daemon.say({ type: 'reload', number: 1 });
-    await expect.poll(() => reports().flatMap(({ removed }) => removed), { interval: 5 }).toEqual([42]);
+    await soon(() => reports().flatMap(({ removed }) => removed)).toEqual([42]);
     await service.stop();
   });
 
@@ -337,7 +319,7 @@ describe('a heart with a deployment', () => {
       FINAL_HEARTBEAT: 'false',
     });
     const words = MESSAGES.keyUnreadable.text;
-    await expect.poll(said, { interval: 5 }).toContain(words);
+    await soon(said).toContain(words);
     const line = lines.find(({ msg }) => msg === words);
     expect(line).toMatchObject({ file, why: expect.stringContaining('ENOENT') });
     await service.stop();
@@ -352,9 +334,7 @@ describe('a heart with a deployment', () => {
       FINAL_HEARTBEAT: 'false',
     });
     const state = MESSAGES.stateChanged.text;
-    await expect
-      .poll(said, { interval: 5 })
-      .toEqual(expect.arrayContaining([MESSAGES.keyMissing.text, state]));
+    await soon(said).toEqual(expect.arrayContaining([MESSAGES.keyMissing.text, state]));
     await service.stop();
     expect(lines.find(({ msg }) => msg === state)).toMatchObject({ reason: FAILURE_WORDS['no-key'] });
     const text = JSON.stringify(lines);
@@ -374,12 +354,8 @@ describe('a heart with a deployment', () => {
     });
     scene.startDaemon();
     const words = MESSAGES.appUnhealthy.text;
-    await expect.poll(scene.said, { interval: 5 }).toContain(words);
-    const app = () =>
-      scene.daemon.heard.flatMap((message) => (message.type === 'report' ? [message.report.app] : []));
-    await expect
-      .poll(() => app().at(-1), { interval: 5 })
-      .toMatchObject({ state: 'unhealthy', graceMs: 33_000 });
+    await soon(scene.said).toContain(words);
+    await soon(() => scene.reports().at(-1)?.app).toMatchObject({ state: 'unhealthy', graceMs: 33_000 });
     await scene.service.stop();
   });
 });
@@ -389,14 +365,14 @@ describe('systemd', () => {
     using program = new NotifyProgram();
     const { service, startDaemon, daemon, environment } = new Scene({ FINAL_HEARTBEAT: 'false' });
     startDaemon({ watchdogMs: undefined });
-    await expect.poll(program.ended, { interval: 2 }).toEqual(['READY=1 STATUS=keeping 0 deployments alive']);
+    await soon(program.ended).toEqual(['READY=1 STATUS=keeping 0 deployments alive']);
     environment['DEPLOYMENTS'] = '42@20s';
     daemon.say({ type: 'reload', number: 1 });
-    await expect.poll(program.ended, { interval: 2 }).toContain('READY=1 STATUS=keeping 1 deployment alive');
+    await soon(program.ended).toContain('READY=1 STATUS=keeping 1 deployment alive');
     service.reload();
-    await expect.poll(program.ended, { interval: 2 }).toContainEqual(expect.stringContaining('RELOADING=1'));
+    await soon(program.ended).toContainEqual(expect.stringContaining('RELOADING=1'));
     await service.stop();
-    await expect.poll(program.ended, { interval: 2 }).toContain('STOPPING=1 STATUS=stopping');
+    await soon(program.ended).toContain('STOPPING=1 STATUS=stopping');
   });
 
   test('that cannot be told is said', async () => {
@@ -408,12 +384,12 @@ describe('systemd', () => {
     const { service, startDaemon, said } = new Scene({ DEPLOYMENTS: '42@20s', FINAL_HEARTBEAT: 'false' });
     startDaemon({ watchdogMs: 5 });
     const words = MESSAGES.systemdFailed.text;
-    await expect.poll(said, { interval: 2 }).toContain(words);
+    await soon(said).toContain(words);
     const begun = () => {
       vi.advanceTimersByTime(5);
       return program.begun();
     };
-    await expect.poll(begun, { interval: 2 }).toContain('WATCHDOG=1');
+    await soon(begun).toContain('WATCHDOG=1');
     await service.stop();
   });
 });

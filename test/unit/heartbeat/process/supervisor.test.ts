@@ -14,8 +14,6 @@ class Scene {
   memory: number | undefined = 50 * MEBIBYTE;
   /** When the memory is known. */
   looked: Promise<void> | undefined;
-  readonly refusals: string[] = [];
-  readonly levels: string[] = [];
   quits = 0;
   failsToStart = false;
   readonly reports = new Reports(
@@ -57,9 +55,9 @@ class Scene {
       },
       memoryBound: BOUND,
       onReload: () => Promise.resolve({ ok: true, problems: ['as it was'] }),
-      onReloadRefused: () => this.refusals.push('refused'),
-      onAsk: (ask) => ({ number: ask.number, grants: [], at: 5, restartInMs: 7 }),
-      onLogLevel: (level) => this.levels.push(level),
+      onReloadRefused() {},
+      onAsk: ({ number }) => ({ number, grants: [], at: 0 }),
+      onLogLevel() {},
       onQuit: () => (this.quits += 1),
     });
   }
@@ -90,7 +88,10 @@ describe('a daemon that ends', () => {
       expect(scene.daemons).toHaveLength(before + 1);
     }
     expect(scene.current.pid).toBe(104);
-    expect(scene.causes()).toEqual(Array.from({ length: 4 }, () => 'signal SIGSEGV'));
+    expect(scene.lines).toMatchObject(
+      [200, 400, 800, 1_600].map((restartInMs) => ({ level: 'error', cause: 'signal SIGSEGV', restartInMs })),
+    );
+    expect(scene.lines[0]?.['msg']).toContain('heartbeats go on');
   });
 
   test('never waits longer than half a minute, and after a long life hardly at all', async () => {
@@ -100,10 +101,11 @@ describe('a daemon that ends', () => {
       await vi.advanceTimersByTimeAsync(30_000);
     }
     expect(scene.daemons).toHaveLength(13);
-    await vi.advanceTimersByTimeAsync(60_000);
+    await vi.advanceTimersByTimeAsync(60_400);
     scene.current.end('exit code 1');
     await vi.advanceTimersByTimeAsync(100);
     expect(scene.daemons).toHaveLength(14);
+    expect(scene.lines.at(-1)).toMatchObject({ livedSeconds: 60, restartInMs: 100 });
   });
 
   test('and one that cannot be forked, are tried again', async () => {
@@ -222,12 +224,8 @@ test('a daemon leads a reload, asks for the end, and what a former one says is n
   expect(scene.current.heard.at(-1)).toEqual({ type: 'reload' });
   scene.current.say({ type: 'reload', number: 3 });
   await vi.advanceTimersByTimeAsync(10);
-  expect(scene.current.heard.at(-1)).toEqual({
-    type: 'reloaded',
-    number: 3,
-    ok: true,
-    problems: ['as it was'],
-  });
+  const reloaded = { type: 'reloaded', number: 3, ok: true, problems: ['as it was'] };
+  expect(scene.current.heard.at(-1)).toEqual(reloaded);
   const former = scene.current;
   former.end('exit code 1');
   await vi.advanceTimersByTimeAsync(1);
@@ -239,17 +237,6 @@ test('a daemon leads a reload, asks for the end, and what a former one says is n
   scene.current.say({ type: 'quit' });
   await vi.advanceTimersByTimeAsync(1);
   expect(scene.quits).toBe(1);
-});
-
-test('a daemon that asks for requests is answered', async () => {
-  const scene = new Scene();
-  await vi.advanceTimersByTimeAsync(10);
-  scene.current.say({ type: 'ask', ask: { number: 3, operations: ['workergroups.logs'], answers: [] } });
-  await vi.advanceTimersByTimeAsync(1);
-  expect(scene.current.heard.at(-1)).toEqual({
-    type: 'grants',
-    grants: { number: 3, grants: [], at: 5, restartInMs: 7 },
-  });
 });
 
 test('memory that is known too late, or not at all, ends nobody', async () => {
@@ -276,26 +263,6 @@ test('a reload that is asked for while a daemon starts is led by it when it has'
   scene.current.say({ type: 'started' });
   await vi.advanceTimersByTimeAsync(10);
   expect(scene.current.heard.filter(({ type }) => type === 'reload')).toHaveLength(1);
-});
-
-test('how long it lived, and when there is another, is said', async () => {
-  const scene = new Scene();
-  await vi.advanceTimersByTimeAsync(7_400);
-  scene.current.end('exit code 1');
-  await vi.advanceTimersByTimeAsync(1);
-  expect(scene.lines).toMatchObject([
-    {
-      level: 'error',
-      cause: 'exit code 1',
-      livedSeconds: 7,
-      restartInMs: 200,
-      msg: expect.stringContaining('heartbeats go on') as string,
-    },
-  ]);
-  await vi.advanceTimersByTimeAsync(200 + 60_000);
-  scene.current.end('exit code 1');
-  await vi.advanceTimersByTimeAsync(1);
-  expect(scene.lines[1]).toMatchObject({ livedSeconds: 60, restartInMs: 100 });
 });
 
 test('the cause of one is not that of the next', async () => {
