@@ -99,13 +99,13 @@ const HEAP_BOUND = 512 * 1024;
 const SLACK = 4;
 
 /** One for each test, which ends its idle connections. */
-async function startService(host?: string) {
+async function startService(host = '127.0.0.1') {
   // Longer than a busy machine takes: what is idle is the client's to keep.
   const server = createServer({ keepAliveTimeout: 120_000 }, (request, response) => {
     request.resume();
     response.end('{"success":true}');
   });
-  const listener = await listening(server, 'connection', host === undefined ? {} : { host });
+  const listener = await listening(server, 'connection', { host });
   return { ...listener, closeIdle: () => server.closeIdleConnections() };
 }
 type Service = Awaited<ReturnType<typeof startService>>;
