@@ -1,7 +1,7 @@
 /** With real sockets: whoever holds connections open keeps nobody else from being answered. */
 import { once } from 'node:events';
 import { createServer } from 'node:http';
-import { connect, type AddressInfo, type Socket } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import {
   CONNECTION_TIMES,
@@ -10,15 +10,16 @@ import {
   type HttpListener,
 } from '../../../../src/daemon/http/listener.ts';
 import { plain } from '../../../../src/daemon/http/reply.ts';
+import { listening } from '../../../support/listening.ts';
 import { ask, holdOpen, type RawConnection } from '../../../support/raw-http.ts';
 
 const held: RawConnection[] = [];
-const closing: (() => void)[] = [];
+const closing: AsyncDisposable[] = [];
 let listener: HttpListener | undefined;
 afterEach(async () => {
   vi.useRealTimers();
   for (const { socket } of held.splice(0)) socket.destroy();
-  for (const close of closing.splice(0)) close();
+  for (const server of closing.splice(0)) await server[Symbol.asyncDispose]();
   await listener?.close();
 });
 
@@ -89,9 +90,9 @@ async function serveTwo() {
     if (request.url === '/large') response.end(Buffer.alloc(16_000_000));
     else if (request.url !== '/slow') response.end('live\n');
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  closing.push(() => server.close().closeAllConnections());
-  return { server, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
+  const own = await listening(server);
+  closing.push(own);
+  return { server, url: own.url };
 }
 
 const asking = (path: string): string => `GET ${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`;
