@@ -4,5 +4,5 @@ import { pino, type Logger } from 'pino';
 export function collectedLog(level = 'info'): { logger: Logger; lines: Record<string, unknown>[] } {
   const lines: Record<string, unknown>[] = [];
   const write = (line: string): void => void lines.push(JSON.parse(line) as Record<string, unknown>);
-  return { logger: pino({ level }, { write }), lines };
+  return { logger: pino({ level, base: null, timestamp: false }, { write }), lines };
 }

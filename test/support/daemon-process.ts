@@ -1,11 +1,14 @@
 /** The daemon as a process of its own, configured as a user would. */
 import { readFileSync } from 'node:fs';
+import type { Status } from '../../src/daemon/status/schema.ts';
 import { startPilotlight, type Program } from './process.ts';
 import { prefixed } from './settings.ts';
 
 export interface DaemonProcess extends Program {
   readonly url: string;
   readonly adminUrl: string;
+  status(): Promise<Status>;
+  metrics(): Promise<string>;
   /** Process id of the daemon that runs at present; the program's own is the heart's. */
   daemonPid(): number;
   /** To heart and daemon, as a terminal signals a foreground job. */
@@ -27,6 +30,8 @@ export async function startDaemonProcess(
   return Object.assign(program, {
     url,
     adminUrl,
+    status: async () => (await (await fetch(`${url}/api/status`)).json()) as Status,
+    metrics: async () => (await fetch(`${url}/metrics`)).text(),
     daemonPid: () => daemonPid(program),
     signalBoth(signal: NodeJS.Signals) {
       process.kill(daemonPid(program), signal);

@@ -9,6 +9,11 @@ import { serviceOf, until } from './daemon.ts';
 export { gapsOf, linesOf } from './log-polls.ts';
 
 export const GROUP = 7;
+/** A service with a log that grows, and the deployment that replicas keep alive. */
+export const SEED = {
+  workergroups: [{ id: GROUP, lines_per_second: 20 }],
+  deployments: [{ id: 42, ttl: 60 }],
+};
 
 export interface Replica {
   readonly daemon: DaemonProcess;

@@ -5,14 +5,18 @@
 import { expect, test } from 'vitest';
 import { createClient, type Client } from '../../../src/client/client.ts';
 import { listCharges } from '../../../src/client/flows/lists.ts';
+import type { Gate } from '../../../src/client/gate.ts';
 import { billAnswer, type BillAnswer } from '../../../src/daemon/http/bill.ts';
+import { startFleet } from '../../../src/daemon/services/fleet.ts';
 import { startEmulator, type Emulator, type EmulatorOptions } from '../../../src/emulator/index.ts';
 import type { EndpointSpend } from '../../../src/spend/hours.ts';
 import { dayOf } from '../../../src/spend/bill.ts';
-import { FleetWatch, type FleetService } from '../../../src/fleet/watch.ts';
+import type { PriceSource } from '../../../src/fleet/watch.ts';
 import { createInstancesWatch } from '../../../src/watch/account.ts';
+import { collectedLog } from '../../support/collected-log.ts';
 import { isLong } from '../../support/long.ts';
 import { VirtualClock } from '../../support/log-time.ts';
+import { settingsOf } from '../../support/settings.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 const DAY_MS = 86_400_000;
@@ -41,48 +45,35 @@ const OPTIONS: EmulatorOptions = {
   },
 };
 
-/** What a daemon asks; `settled`: nothing is under way. */
-function serviceOf(client: Client, clock: VirtualClock) {
-  const underWay = new Set<Promise<unknown>>();
-  const counted = <T>(asked: Promise<T>): Promise<T> => {
-    const ended = asked.finally(() => underWay.delete(ended));
-    underWay.add(ended);
-    return ended;
-  };
-  const instances = createInstancesWatch(client);
-  let listedAtMs: number | undefined;
-  const service: FleetService = {
-    endpoints: async () => {
-      const { results } = await counted(client.endpointGroups.list({}));
-      return { endpoints: results, unreadable: 0 };
-    },
-    workers: async (id) => ({ ...(await counted(client.endpointGroups.workers({ id }))), unreadable: 0 }),
-    priceCeilings: () => Promise.resolve(new Map()),
-    prices: {
-      known: () => instances.prices(),
-      listedAtMs: () => listedAtMs,
-      refresh(isLacking) {
-        if (!isLacking && listedAtMs !== undefined && clock.now() - listedAtMs < 600_000) return;
-        void counted(instances.run(AbortSignal.timeout(5_000))).then(() => (listedAtMs = clock.now()));
-      },
-    },
-    spend: {
-      told: async () => {
-        const { endpoints } = await counted(client.serverless.endpointsSpend({}));
-        return new Map(endpoints.map(({ id, hourly_spend: rate }) => [id, rate ?? null]));
-      },
-      charges: async (day) => {
-        const from = Date.parse(day) / 1000;
-        return (await counted(listCharges(client, { from, to: from + 86_399 }))).rows;
-      },
-      howRefused: () => undefined,
+/** A client of which is known when nothing is under way. */
+function countedClient({ url: baseUrl, apiKey }: Emulator) {
+  const underWay = { requests: 0 };
+  const over = (): void => void (underWay.requests -= 1);
+  const gate: Gate = {
+    async enter() {
+      underWay.requests += 1;
+      return { answered: over, lost: over };
     },
   };
   async function settled(): Promise<void> {
     do await new Promise(setImmediate);
-    while (underWay.size > 0);
+    while (underWay.requests > 0);
   }
-  return { service, settled };
+  return { client: createClient({ baseUrl, apiKey, gate }), settled };
+}
+
+/** The prices of instances as the daemon has them, on this clock. */
+function pricesOf(client: Client, clock: VirtualClock): PriceSource {
+  const instances = createInstancesWatch(client);
+  let listedAtMs: number | undefined;
+  return {
+    known: () => instances.prices(),
+    listedAtMs: () => listedAtMs,
+    refresh(isLacking) {
+      if (!isLacking && listedAtMs !== undefined && clock.now() - listedAtMs < 600_000) return;
+      void instances.run(AbortSignal.timeout(5_000)).then(() => (listedAtMs = clock.now()));
+    },
+  };
 }
 
 interface Weeks {
@@ -98,22 +89,26 @@ async function charged(client: Client): Promise<number> {
   return sum(rows.map(({ amount }) => amount));
 }
 
-async function watchWeeks(emulator: Emulator, client: Client, directory: string): Promise<Weeks> {
+async function watchWeeks(emulator: Emulator, directory: string): Promise<Weeks> {
   const clock = new VirtualClock(START);
-  const { service, settled } = serviceOf(client, clock);
-  const begin = async (): Promise<FleetWatch> => {
-    const watch = new FleetWatch({
-      service,
-      directory,
-      endpoints: [{ by: 'name', name: 'chat' }],
-      fleetInterval: LOOK_MS,
-      endpointGroups: [],
+  const { client, settled } = countedClient(emulator);
+  await using _ = client;
+  const settings = {
+    ...settingsOf({ PILOTLIGHT_ENDPOINTS: 'chat', PILOTLIGHT_STATE_DIR: directory }),
+    fleetInterval: LOOK_MS,
+  };
+  const begin = async () => {
+    const watch = startFleet({
+      client,
+      settings,
+      logger: collectedLog().logger,
+      prices: pricesOf(client, clock),
       onEvent() {},
-      notice() {},
+      onTraits() {},
       clock,
-      random: () => 0.5,
+      isReplica: false,
     });
-    await watch.start();
+    await watch.apply(settings);
     return watch;
   };
   let watch = await begin();
@@ -131,12 +126,9 @@ async function watchWeeks(emulator: Emulator, client: Client, directory: string)
   await emulator.clock.advance(DAY_MS / 3);
   await clock.advance(DAY_MS / 3);
   for (let turn = 0; turn < 50; turn += 1) await settled();
-  const spends = await watch.spends();
-  const truth = await charged(client);
+  const [spends, view, truth] = [await watch.spends(), watch.view(), await charged(client)];
   await watch.stop();
-  const now = new Date(clock.now());
-  const bill = billAnswer({ spends, now, since: DAYS, view: watch.view() });
-  return { bill, spends, truth };
+  return { bill: billAnswer({ spends, now: new Date(clock.now()), since: DAYS, view }), spends, truth };
 }
 
 function sum(parts: readonly number[]): number {
@@ -146,8 +138,7 @@ function sum(parts: readonly number[]): number {
 test('the bill of days is what was charged: billed to a cent, told and estimated within 2%', async () => {
   using folder = temporaryFolder();
   await using emulator = await startEmulator(OPTIONS);
-  await using client = createClient({ baseUrl: emulator.url, apiKey: emulator.apiKey });
-  const { bill, spends, truth } = await watchWeeks(emulator, client, folder.path);
+  const { bill, spends, truth } = await watchWeeks(emulator, folder.path);
   expect(truth).toBeGreaterThan(18 * DAYS);
 
   const end = dayOf(new Date(START + DAYS * DAY_MS));

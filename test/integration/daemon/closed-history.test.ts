@@ -1,10 +1,10 @@
 /** A STATE_DIR that nobody may read: what is said of it, and what goes on. Real permissions of a real file system. */
-import { chmodSync, chownSync, mkdirSync, statSync } from 'node:fs';
+import { chmodSync, chownSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { startEmulator, type Emulator } from '../../../src/emulator/index.ts';
+import { startEmulator } from '../../../src/emulator/index.ts';
 import { pilotlight } from '../../support/console.ts';
-import { startTestDaemon, until, type TestDaemon } from '../../support/daemon.ts';
+import { serviceOf, startTestDaemon, until } from '../../support/daemon.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 const SEED = {
@@ -21,25 +21,6 @@ function anotherUser(): Disposable {
   return { [Symbol.dispose]: () => void (isRoot && process.seteuid?.(0)) };
 }
 
-function start({ apiKey, url }: Emulator, folder: string): Promise<TestDaemon> {
-  return startTestDaemon({
-    API_KEY: apiKey,
-    BASE_URL: url,
-    ENDPOINTS: 'all',
-    FLEET_INTERVAL: '5s',
-    STATE_DIR: folder,
-  });
-}
-
-/** Is that other user's. */
-function give(path: string): void {
-  if (isRoot) chownSync(path, OTHER_USER, OTHER_USER);
-}
-
-async function isWatched({ daemon }: TestDaemon): Promise<void> {
-  await until(() => daemon.fleet.view().endpoints[0]?.sample !== undefined);
-}
-
 test('a folder that may not be read is named, and endpoints are watched all the same', async () => {
   using folder = temporaryFolder();
   chmodSync(folder.path, 0o755);
@@ -47,8 +28,13 @@ test('a folder that may not be read is named, and endpoints are watched all the 
   mkdirSync(closed, { mode: 0 });
   await using emulator = await startEmulator({ dialect: 'public', seed: SEED });
   using user = anotherUser();
-  await using daemon = await start(emulator, closed);
-  await isWatched(daemon);
+  await using daemon = await startTestDaemon({
+    ...serviceOf(emulator),
+    ENDPOINTS: 'all',
+    FLEET_INTERVAL: '5s',
+    STATE_DIR: closed,
+  });
+  await until(() => daemon.daemon.fleet.view().endpoints[0]?.sample !== undefined);
   const trouble = () => daemon.daemon.fleet.view().historyTrouble;
   await until(() => trouble() !== undefined);
   expect(trouble()).toContain(closed);
@@ -56,25 +42,9 @@ test('a folder that may not be read is named, and endpoints are watched all the 
   const { stdout } = await pilotlight(['status', '--url', daemon.url]);
   expect(stdout).toContain(`What the endpoints do is not being recorded: ${trouble()}\n`);
   user[Symbol.dispose]();
-  give(closed);
+  if (isRoot) chownSync(closed, OTHER_USER, OTHER_USER);
   chmodSync(closed, 0o700);
   using _ = anotherUser();
   // What was held meanwhile is stored then.
   await until(() => trouble() === undefined);
-});
-
-test('a file of nobody else that was closed by hand is opened again', async () => {
-  using folder = temporaryFolder();
-  give(folder.path);
-  await using emulator = await startEmulator({ dialect: 'public', seed: SEED });
-  using _ = anotherUser();
-  const first = await start(emulator, folder.path);
-  await isWatched(first);
-  await first.stop();
-  const file = join(folder.path, 'fleet.sqlite');
-  chmodSync(file, 0);
-  await using second = await start(emulator, folder.path);
-  await isWatched(second);
-  expect(second.daemon.fleet.view()).toMatchObject({ history: 'disk', historyTrouble: undefined });
-  expect(statSync(file).mode & 0o777).toBe(0o600);
 });

@@ -64,10 +64,6 @@ async function world(traits: TraitsInput): Promise<string[]> {
 test.concurrent.for([
   ['in_flight', ['unknown', 'in flight']],
   ['rate', ['unknown', 'rate']],
-] as const)(
-  'workers that report %s, and flicker',
-  { timeout: 180_000 },
-  async ([load_meaning, expected], { expect: check }) => {
-    check(await world({ load_meaning, status_flicker: 0.3 })).toEqual(expected);
-  },
-);
+] as const)('workers that report %s, and flicker', { timeout: 180_000 }, async ([load_meaning, expected]) => {
+  expect(await world({ load_meaning, status_flicker: 0.3 })).toEqual(expected);
+});

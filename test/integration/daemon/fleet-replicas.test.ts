@@ -4,17 +4,16 @@ import type { FleetHistory } from '../../../src/daemon/http/fleet.ts';
 import type { Status } from '../../../src/daemon/status/schema.ts';
 import { startEmulator, type Emulator } from '../../../src/emulator/index.ts';
 import { startDaemonProcess, type DaemonProcess } from '../../support/daemon-process.ts';
-import { until } from '../../support/daemon.ts';
+import { serviceOf, until } from '../../support/daemon.ts';
 import { freePort } from '../../support/ports.ts';
 import { describeWithRedis, startRedis, type RedisServer } from '../../support/redis.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 const INTERVAL_MS = 5_000;
 
-function start({ apiKey, url }: Emulator, server: RedisServer, env: Record<string, string> = {}) {
+function start(emulator: Emulator, server: RedisServer, env: Record<string, string> = {}) {
   return startDaemonProcess({
-    API_KEY: apiKey,
-    BASE_URL: url,
+    ...serviceOf(emulator),
     ENDPOINTS: 'all',
     FLEET_INTERVAL: '5s',
     REDIS_URL: server.url(),
@@ -29,10 +28,6 @@ async function expectElsewhere({ url }: DaemonProcess): Promise<void> {
     503,
     expect.objectContaining({ error: 'another_replica' }),
   ]);
-}
-
-async function statusOf({ url }: DaemonProcess): Promise<Status> {
-  return (await (await fetch(`${url}/api/status`)).json()) as Status;
 }
 
 /** What the history has of the only endpoint. */
@@ -80,94 +75,84 @@ describeWithRedis('a Redis', () => {
     const looks = () => emulator.journal.entries({ operation: 'endpointGroups.workers' });
     /** When each look that it keeps was, Unix ms. */
     const kept = async (daemon: DaemonProcess) => (await rowsOf(daemon)).map(({ from }) => from * 1_000);
-    const samples = async (daemon: DaemonProcess) => (await statusOf(daemon)).fleet.samples;
+    const samples = async (daemon: DaemonProcess) => (await daemon.status()).fleet.samples;
+    await using all = new AsyncDisposableStack();
     const replicas = [
-      await start(emulator, server, { STATE_DIR: `${folders.path}/a` }),
-      await start(emulator, server, { STATE_DIR: `${folders.path}/b` }),
+      all.use(await start(emulator, server, { STATE_DIR: `${folders.path}/a` })),
+      all.use(await start(emulator, server, { STATE_DIR: `${folders.path}/b` })),
     ] as const;
-    try {
-      await until(() => looks().length >= 3);
-      const watching = await Promise.all(replicas.map(samples));
-      expect(watching.filter(Boolean)).toHaveLength(1);
-      const [leader, other] = watching[0] ? replicas : ([replicas[1], replicas[0]] as const);
-      const firstKept = await kept(leader);
-      expect(firstKept.length).toBeGreaterThanOrEqual(2);
-      await expectElsewhere(other);
-      leader.child.kill('SIGKILL');
-      await leader.exit;
-      const before = looks().length;
-      await until(() => looks().length >= before + 3);
-      const gaps = gapsOf(looks().map(({ atMs }) => atMs));
-      expect(Math.max(...gaps)).toBeLessThan(3 * INTERVAL_MS);
-      // And never both: no two looks are closer than the interval, except the first of the second.
-      expect(gaps.filter((gap) => gap < INTERVAL_MS / 2).length).toBeLessThanOrEqual(1);
-      await until(() => samples(other));
-      // It keeps its own, and has nothing of what the other one saw.
-      await until(async () => (await kept(other)).length >= 2);
-      expect(Math.min(...(await kept(other)))).toBeGreaterThan(Math.max(...firstKept));
-    } finally {
-      for (const replica of replicas) await replica[Symbol.asyncDispose]();
-    }
+    await until(() => looks().length >= 3);
+    const watching = await Promise.all(replicas.map(samples));
+    expect(watching.filter(Boolean)).toHaveLength(1);
+    const [leader, other] = watching[0] ? replicas : ([replicas[1], replicas[0]] as const);
+    const firstKept = await kept(leader);
+    expect(firstKept.length).toBeGreaterThanOrEqual(2);
+    await expectElsewhere(other);
+    leader.child.kill('SIGKILL');
+    await leader.exit;
+    const before = looks().length;
+    await until(() => looks().length >= before + 3);
+    const gaps = gapsOf(looks().map(({ atMs }) => atMs));
+    expect(Math.max(...gaps)).toBeLessThan(3 * INTERVAL_MS);
+    // And never both: no two looks are closer than the interval, except the first of the second.
+    expect(gaps.filter((gap) => gap < INTERVAL_MS / 2).length).toBeLessThanOrEqual(1);
+    await until(() => samples(other));
+    // It keeps its own, and has nothing of what the other one saw.
+    await until(async () => (await kept(other)).length >= 2);
+    expect(Math.min(...(await kept(other)))).toBeGreaterThan(Math.max(...firstKept));
   });
 
   test.concurrent.each([
     ['that does not answer for a while', FROZEN],
     ['that is gone, and back without what it had', LOST],
-  ])(
-    '%s leaves no hole: the last holder looks on, and no other',
-    async (_, outage) => {
-      await using emulator = await startEmulator({ dialect: 'public' });
-      const port = await freePort();
-      let server = await startRedis(port);
-      const looks = () => emulator.journal.entries({ operation: 'endpointGroups.workers' });
-      const replicas = [await start(emulator, server), await start(emulator, server)] as const;
-      try {
-        await until(() => looks().length >= 2);
-        const [first] = replicas;
-        const isFirst = (await statusOf(first)).fleet.samples;
-        const [holder, standby] = isFirst ? replicas : ([replicas[1], first] as const);
-        await outage.begin(server);
-        const before = looks().length;
-        await until(() => looks().length >= before + 3);
-        // It is seen as before, and its history goes on; the other one is blind, as it was.
-        const { fleet } = await statusOf(holder);
-        expect(fleet).toMatchObject({
-          samples: true,
-          history_trouble: null,
-          endpoints: [{ endpoint_group: 'chat', last_error: null }],
-        });
-        expect(await (await fetch(`${holder.url}/metrics`)).text()).toContain(
-          'pilotlight_endpoint_requests_working{',
-        );
-        expect((await rowsOf(holder)).length).toBeGreaterThanOrEqual(3);
-        expect((await statusOf(standby)).fleet).toMatchObject({ samples: false, endpoints: [] });
-        await expectElsewhere(standby);
-        server = await outage.end(server, port);
-        // One of them, whichever: Redis may have done late what either asked of it meanwhile.
-        await until(async () => {
-          const looking = (await Promise.all(replicas.map(statusOf))).filter(
-            (status) => status.fleet.samples,
-          );
-          return looking.length === 1 && looking.every(isSettled);
-        });
-        const settled = looks().length;
-        await until(() => looks().length >= settled + 3);
-        const times = looks().map(({ atMs }) => atMs);
-        expect(Math.max(...gapsOf(times))).toBeLessThan(3 * INTERVAL_MS);
-        expect(Math.min(...gapsOf(times.slice(settled)))).toBeGreaterThan(INTERVAL_MS / 2);
-        // The one that looks has what it looked at, each look once.
-        const looking = (await statusOf(holder)).fleet.samples ? holder : standby;
-        const rows = await rowsOf(looking);
-        expect(rows.every(({ samples }) => samples === 1)).toBe(true);
-        const seen = rows.map(({ from }) => from * 1_000);
-        expect(seen.length).toBeGreaterThanOrEqual(3);
-        expect(seen.length).toBeLessThanOrEqual(looks().length);
-        if (looking === holder) expect(Math.max(...gapsOf(seen))).toBeLessThan(3 * INTERVAL_MS);
-      } finally {
-        for (const replica of replicas) await replica[Symbol.asyncDispose]();
-        await server[Symbol.asyncDispose]();
-      }
-    },
-    180_000,
-  );
+  ])('%s leaves no hole: the last holder looks on, and no other', { timeout: 180_000 }, async (_, outage) => {
+    await using emulator = await startEmulator({ dialect: 'public' });
+    const port = await freePort();
+    let server = await startRedis(port);
+    const looks = () => emulator.journal.entries({ operation: 'endpointGroups.workers' });
+    await using all = new AsyncDisposableStack();
+    all.defer(() => server[Symbol.asyncDispose]());
+    const replicas = [
+      all.use(await start(emulator, server)),
+      all.use(await start(emulator, server)),
+    ] as const;
+    await until(() => looks().length >= 2);
+    const [first] = replicas;
+    const isFirst = (await first.status()).fleet.samples;
+    const [holder, standby] = isFirst ? replicas : ([replicas[1], first] as const);
+    await outage.begin(server);
+    const before = looks().length;
+    await until(() => looks().length >= before + 3);
+    // It is seen as before, and its history goes on; the other one is blind, as it was.
+    const { fleet } = await holder.status();
+    expect(fleet).toMatchObject({
+      samples: true,
+      history_trouble: null,
+      endpoints: [{ endpoint_group: 'chat', last_error: null }],
+    });
+    expect(await holder.metrics()).toContain('pilotlight_endpoint_requests_working{');
+    expect((await rowsOf(holder)).length).toBeGreaterThanOrEqual(3);
+    expect((await standby.status()).fleet).toMatchObject({ samples: false, endpoints: [] });
+    await expectElsewhere(standby);
+    server = await outage.end(server, port);
+    // One of them, whichever: Redis may have done late what either asked of it meanwhile.
+    await until(async () => {
+      const statuses = await Promise.all(replicas.map((replica) => replica.status()));
+      const looking = statuses.filter(({ fleet: { samples } }) => samples);
+      return looking.length === 1 && looking.every(isSettled);
+    });
+    const settled = looks().length;
+    await until(() => looks().length >= settled + 3);
+    const times = looks().map(({ atMs }) => atMs);
+    expect(Math.max(...gapsOf(times))).toBeLessThan(3 * INTERVAL_MS);
+    expect(Math.min(...gapsOf(times.slice(settled)))).toBeGreaterThan(INTERVAL_MS / 2);
+    // The one that looks has what it looked at, each look once.
+    const looking = (await holder.status()).fleet.samples ? holder : standby;
+    const rows = await rowsOf(looking);
+    expect(rows.every(({ samples }) => samples === 1)).toBe(true);
+    const seen = rows.map(({ from }) => from * 1_000);
+    expect(seen.length).toBeGreaterThanOrEqual(3);
+    expect(seen.length).toBeLessThanOrEqual(looks().length);
+    if (looking === holder) expect(Math.max(...gapsOf(seen))).toBeLessThan(3 * INTERVAL_MS);
+  });
 });

@@ -8,7 +8,7 @@ import {
 } from '../../../src/emulator/index.ts';
 import type { TroubleName } from '../../../src/fleet/troubles/troubles.ts';
 import type { EndpointView } from '../../../src/fleet/view.ts';
-import { startTestDaemon, until, type TestDaemon } from '../../support/daemon.ts';
+import { serviceOf, startTestDaemon, until, type TestDaemon } from '../../support/daemon.ts';
 import { VirtualClock } from '../../support/log-time.ts';
 
 const SECOND = 1000;
@@ -33,12 +33,12 @@ class World implements AsyncDisposable {
       seed,
       traits,
     });
-    const { apiKey: API_KEY, url: BASE_URL } = emulator;
-    const env = { API_KEY, BASE_URL, ENDPOINTS: 'all', FLEET_INTERVAL: `${LOOK_SECONDS}s` };
-    const daemon = await startTestDaemon(
-      { ...env, INSTANCES_SCHEDULE: '* * * * * *' },
-      { fleetClock: clock },
-    );
+    const watching = {
+      ENDPOINTS: 'all',
+      FLEET_INTERVAL: `${LOOK_SECONDS}s`,
+      INSTANCES_SCHEDULE: '* * * * * *',
+    };
+    const daemon = await startTestDaemon({ ...serviceOf(emulator), ...watching }, { fleetClock: clock });
     await until(() => daemon.daemon.fleet.view().endpoints.length === seed.endpoint_groups?.length);
     return new World(emulator, daemon, clock);
   }

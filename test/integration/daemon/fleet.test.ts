@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { startEmulator, type Emulator } from '../../../src/emulator/index.ts';
 import type { EndpointView } from '../../../src/fleet/view.ts';
-import { startTestDaemon, until, type TestDaemon } from '../../support/daemon.ts';
+import { serviceOf, startTestDaemon, until, type TestDaemon } from '../../support/daemon.ts';
 
 const CHAT = 31;
 /** Workers of the endpoint, with prices. */
@@ -12,8 +12,7 @@ const SEED = {
 };
 
 function start(emulator: Emulator, env: Record<string, string> = {}): Promise<TestDaemon> {
-  const { apiKey: API_KEY, url: BASE_URL } = emulator;
-  return startTestDaemon({ API_KEY, BASE_URL, ENDPOINTS: 'all', FLEET_INTERVAL: '5s', ...env });
+  return startTestDaemon({ ...serviceOf(emulator), ENDPOINTS: 'all', FLEET_INTERVAL: '5s', ...env });
 }
 
 function endpoint({ daemon }: TestDaemon, label = 'chat'): EndpointView | undefined {

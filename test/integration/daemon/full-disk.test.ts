@@ -21,7 +21,7 @@ describeOnSmallDisk('a STATE_DIR', () => {
       STATE_DIR: disk.path,
     });
     const durable = async (): Promise<string | undefined> =>
-      /^pilotlight_log_spool_durable (\d)$/m.exec(await (await fetch(`${daemon.url}/metrics`)).text())?.[1];
+      /^pilotlight_log_spool_durable (\d)$/m.exec(await daemon.metrics())?.[1];
     const printed = (line: number) => until(() => daemon.stdout().includes(`"line ${line} `));
     emulator.workergroups.append(GROUP, all.slice(0, 1_000));
     await printed(999);

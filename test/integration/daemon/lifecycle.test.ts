@@ -1,8 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { startEmulator } from '../../../src/emulator/index.ts';
-import type { Status } from '../../../src/daemon/status/schema.ts';
 import { startDaemonProcess } from '../../support/daemon-process.ts';
 import { serviceOf, until } from '../../support/daemon.ts';
 import { startOtlpReceiver } from '../../support/otlp-receiver.ts';
@@ -26,61 +25,55 @@ async function reload(adminUrl: string): Promise<{ status: number; problems: str
   return { status: answer.status, problems };
 }
 
-describe.concurrent('probes', () => {
-  test('while it drains it is live and not ready, and takes no reload', async () => {
-    // A receiver that takes records and never answers: what waits for it is what the daemon drains.
-    await using receiver = await startOtlpReceiver();
-    receiver.decide = () => 'hang';
-    await using emulator = await startEmulator();
-    await using daemon = await startDaemonProcess({
-      ...serviceOf(emulator),
-      DEPLOYMENTS: '42@60s',
-      WORKER_GROUPS: '7',
-      LOG_SINKS: 'otlp',
-      OTLP_ENDPOINT: receiver.url,
-    });
-    await until(() => receiver.requests.length > 0);
-    daemon.child.kill('SIGTERM');
-    await daemon.seen(/"draining"/);
-    expect(await statusOf(`${daemon.url}/readyz`)).toBe(503);
-    expect(await statusOf(`${daemon.url}/livez`)).toBe(200);
-    expect(await reload(daemon.adminUrl)).toEqual({
-      status: 400,
-      problems: [expect.stringContaining('is stopping')],
-    });
-    expect(await (await fetch(`${daemon.url}/metrics`)).text()).toContain('pilotlight_up 0');
+test.concurrent('while it drains it is live and not ready, and takes no reload', async () => {
+  // A receiver that takes records and never answers: what waits for it is what the daemon drains.
+  await using receiver = await startOtlpReceiver();
+  receiver.decide = () => 'hang';
+  await using emulator = await startEmulator();
+  await using daemon = await startDaemonProcess({
+    ...serviceOf(emulator),
+    DEPLOYMENTS: '42@60s',
+    WORKER_GROUPS: '7',
+    LOG_SINKS: 'otlp',
+    OTLP_ENDPOINT: receiver.url,
   });
+  await until(() => receiver.requests.length > 0);
+  daemon.child.kill('SIGTERM');
+  await daemon.seen(/"draining"/);
+  expect(await statusOf(`${daemon.url}/readyz`)).toBe(503);
+  expect(await statusOf(`${daemon.url}/livez`)).toBe(200);
+  expect(await reload(daemon.adminUrl)).toEqual({
+    status: 400,
+    problems: [expect.stringContaining('is stopping')],
+  });
+  expect(await daemon.metrics()).toContain('pilotlight_up 0');
 });
 
-describe.concurrent('a reload', () => {
-  test('that changes nothing keeps counters, schedule and the log level set at run time', async () => {
-    await using emulator = await startEmulator();
-    await using daemon = await startDaemonProcess({
-      ...serviceOf(emulator),
-      DEPLOYMENTS: '42@300s',
-      WORKER_GROUPS: '7',
-    });
-    const status = async (): Promise<Status> =>
-      (await (await fetch(`${daemon.url}/api/status`)).json()) as Status;
-    await until(async () => {
-      const { deployments, worker_groups: groups } = await status();
-      return deployments[0]?.state === 'healthy' && (groups[0]?.lines ?? 0) > 0;
-    });
-    await put(`${daemon.adminUrl}/-/log-level`, 'debug');
-    const before = await status();
-    expect((await reload(daemon.adminUrl)).status).toBe(200);
-    const after = await status();
-    expect(after.deployments[0]).toMatchObject({
-      heartbeats: before.deployments[0]?.heartbeats,
-      last_success_at: before.deployments[0]?.last_success_at,
-      last_heartbeats: before.deployments[0]?.last_heartbeats,
-    });
-    expect(after.worker_groups[0]?.lines).toBeGreaterThanOrEqual(before.worker_groups[0]?.lines ?? Infinity);
-    expect(after.jobs.map(({ runs }) => runs)).toEqual(before.jobs.map(({ runs }) => runs));
-    await emulator.faults.add({ kind: 'reset', operation: 'workergroups.logs', times: 3 });
-    // The third failure in a row is logged at level debug only.
-    await daemon.seen(/"level":"debug".*log poll failed/);
+test.concurrent('a reload that changes nothing keeps counters, schedule and the log level set at run time', async () => {
+  await using emulator = await startEmulator();
+  await using daemon = await startDaemonProcess({
+    ...serviceOf(emulator),
+    DEPLOYMENTS: '42@300s',
+    WORKER_GROUPS: '7',
   });
+  await until(async () => {
+    const { deployments, worker_groups: groups } = await daemon.status();
+    return deployments[0]?.state === 'healthy' && (groups[0]?.lines ?? 0) > 0;
+  });
+  await put(`${daemon.adminUrl}/-/log-level`, 'debug');
+  const before = await daemon.status();
+  expect((await reload(daemon.adminUrl)).status).toBe(200);
+  const after = await daemon.status();
+  expect(after.deployments[0]).toMatchObject({
+    heartbeats: before.deployments[0]?.heartbeats,
+    last_success_at: before.deployments[0]?.last_success_at,
+    last_heartbeats: before.deployments[0]?.last_heartbeats,
+  });
+  expect(after.worker_groups[0]?.lines).toBeGreaterThanOrEqual(before.worker_groups[0]?.lines ?? Infinity);
+  expect(after.jobs.map(({ runs }) => runs)).toEqual(before.jobs.map(({ runs }) => runs));
+  await emulator.faults.add({ kind: 'reset', operation: 'workergroups.logs', times: 3 });
+  // The third failure in a row is logged at level debug only.
+  await daemon.seen(/"level":"debug".*log poll failed/);
 });
 
 test.concurrent('secrets in files are read again when the files change, also after a reload, and without a refusal', async () => {
@@ -121,22 +114,6 @@ test.concurrent('secrets in files are read again when the files change, also aft
   await emulator.journal.waitFor({ ...HEARTBEAT, afterSeq });
   expect(emulator.journal.count({ status: 401 })).toBe(0);
   expect(daemon.stderr()).not.toMatch(/key-[12]|token-[12]/);
-});
-
-test.concurrent('no signal makes the daemon listen for a debugger, which every user of the machine could be, or ends it', async () => {
-  await using emulator = await startEmulator();
-  await using daemon = await startDaemonProcess(serviceOf(emulator));
-  const pid = daemon.daemonPid();
-  for (const signal of ['SIGUSR1', 'SIGUSR2', 'SIGTERM', 'SIGINT', 'SIGHUP'] as const) {
-    process.kill(pid, signal);
-    expect((await fetch(`${daemon.url}/livez`)).status).toBe(200);
-  }
-  expect(daemon.daemonPid()).toBe(pid);
-  // Its last words tell what it wrote itself.
-  process.kill(pid, 'SIGKILL');
-  const [said] = await daemon.seen(/^.*the daemon ended and is restarted.*$/m);
-  expect(said).toContain('SIGKILL');
-  expect(said).not.toContain('Debugger');
 });
 
 test.concurrent('a stderr that nobody reads does not hold up the end', async () => {

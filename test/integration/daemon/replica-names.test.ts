@@ -5,6 +5,7 @@ import { startTestDaemon, until, type TestDaemon } from '../../support/daemon.ts
 import { describeWithRedis, startRedis, type RedisServer } from '../../support/redis.ts';
 
 const GROUP = 7;
+const KEYS = ['sk-first-0001', 'sk-second-0002'];
 
 function start(
   emulator: Emulator,
@@ -30,15 +31,7 @@ describeWithRedis('state in Redis', () => {
     await using redis = await startRedis();
     await using emulator = await startEmulator({
       seed: {
-        users: [
-          {
-            id: 1,
-            api_keys: [
-              { name: 'first', key: 'sk-first-0001' },
-              { name: 'second', key: 'sk-second-0002' },
-            ],
-          },
-        ],
+        users: [{ id: 1, api_keys: KEYS.map((key) => ({ name: key, key })) }],
         workergroups: [{ id: GROUP, lines_per_second: 0 }],
       },
     });

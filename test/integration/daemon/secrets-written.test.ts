@@ -1,13 +1,14 @@
 /** The program as a user starts it, beside what repeats its secrets: all that it writes is read. */
 import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { startEmulator } from '../../../src/emulator/index.ts';
 import { startDaemonProcess, type DaemonProcess } from '../../support/daemon-process.ts';
 import { serviceOf, until } from '../../support/daemon.ts';
 import { startOtlpReceiver } from '../../support/otlp-receiver.ts';
 import { isLong } from '../../support/long.ts';
 import { startProgram } from '../../support/process.ts';
+import { prefixed } from '../../support/settings.ts';
 import { leaked, WRITINGS } from '../../support/secret-writings.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { PROGRAM } from '../../support/program.ts';
@@ -44,19 +45,8 @@ function filesIn(folder: string): string[] {
 /** What the listeners answer, by address. */
 async function answers({ url, adminUrl }: DaemonProcess): Promise<Record<string, string>> {
   const headers = { authorization: `Bearer ${TOKEN}` };
-  const addresses = [
-    ...[
-      '/',
-      '/metrics',
-      '/api/status',
-      '/api/fleet',
-      '/api/fleet?format=csv',
-      '/livez',
-      '/readyz',
-      '/no',
-    ].map((path) => url + path),
-    `${adminUrl}/-/config`,
-  ];
+  const paths = ['', 'metrics', 'api/status', 'api/fleet', 'api/fleet?format=csv', 'livez', 'readyz', 'no'];
+  const addresses = [...paths.map((path) => `${url}/${path}`), `${adminUrl}/-/config`];
   const texts = addresses.map(async (address) => [address, await (await fetch(address, { headers })).text()]);
   return Object.fromEntries((await Promise.all(texts)) as [string, string][]);
 }
@@ -108,53 +98,48 @@ test.concurrent('no secret is written, whatever Redis does', async () => {
   for (const line of daemon.stderr().trim().split('\n')) expect(() => void JSON.parse(line)).not.toThrow();
 });
 
-describe.concurrent('files', () => {
-  const FOLDER = 'state';
-
-  test.each(isLong ? ['0000', '0022', '0077'] : ['0000'])(
-    'are for this user alone, with umask %s and where they were open before',
-    async (umask) => {
-      using folder = temporaryFolder();
-      const state = join(folder.path, FOLDER);
-      const old = join(folder.path, 'old');
-      const log = join(folder.path, 'logs', 'worker.log');
-      await using emulator = await startEmulator();
-      const env = {
-        PILOTLIGHT_API_KEY: emulator.apiKey,
-        PILOTLIGHT_BASE_URL: emulator.url,
-        PILOTLIGHT_WORKER_GROUPS: '7',
-        PILOTLIGHT_ENDPOINTS: 'all',
-        PILOTLIGHT_LISTEN: '127.0.0.1:0',
-        PILOTLIGHT_ADMIN_LISTEN: `unix:${folder.path}/admin.sock`,
-        PILOTLIGHT_LOG_SINKS: 'file',
-        PILOTLIGHT_LOG_FILE: log,
-        PILOTLIGHT_LOG_FILE_MAX_BYTES: '2KB',
-      };
-      const script = `umask ${umask}; exec '${process.execPath}' '${PROGRAM}' run`;
-      const modes = async (directory: string): Promise<string[]> => {
-        await using program = startProgram('sh', ['-c', script], { ...env, PILOTLIGHT_STATE_DIR: directory });
-        emulator.workergroups.append(
-          7,
-          Array.from({ length: 50 }, (_, index) => `line ${index} ${'x'.repeat(50)}`),
-        );
-        await program.seen(/pilotlight started/);
-        await until(() => filesIn(join(folder.path, 'logs')).some((file) => file.endsWith('.gz')));
-        await until(() => readdirSync(directory).length > 1);
-        expect((statSync(join(folder.path, 'admin.sock')).mode & 0o777).toString(8)).toBe('600');
-        program.child.kill('SIGTERM');
-        await program.exit;
-        return [...filesIn(directory), ...filesIn(join(folder.path, 'logs'))].map((file) =>
-          (statSync(file).mode & 0o777).toString(8),
-        );
-      };
-      mkdirSync(join(folder.path, 'logs'), { mode: 0o700 });
-      expect(new Set(await modes(state))).toEqual(new Set(['600']));
-      expect((statSync(state).mode & 0o777).toString(8)).toBe('700');
-      // Those of an earlier version, which the umask had left open.
-      mkdirSync(old);
-      for (const name of readdirSync(state))
-        writeFileSync(join(old, name), readFileSync(join(state, name)), { mode: 0o644 });
-      expect(new Set(await modes(old))).toEqual(new Set(['600']));
-    },
-  );
-});
+test.concurrent.each(isLong ? ['0000', '0022', '0077'] : ['0000'])(
+  'files are for this user alone, with umask %s, also those that were open before',
+  async (umask) => {
+    using folder = temporaryFolder();
+    const state = join(folder.path, 'state');
+    const old = join(folder.path, 'old');
+    const log = join(folder.path, 'logs', 'worker.log');
+    await using emulator = await startEmulator();
+    const env = prefixed({
+      ...serviceOf(emulator),
+      WORKER_GROUPS: '7',
+      ENDPOINTS: 'all',
+      LISTEN: '127.0.0.1:0',
+      ADMIN_LISTEN: `unix:${folder.path}/admin.sock`,
+      LOG_SINKS: 'file',
+      LOG_FILE: log,
+      LOG_FILE_MAX_BYTES: '2KB',
+    });
+    const script = `umask ${umask}; exec '${process.execPath}' '${PROGRAM}' run`;
+    const modes = async (directory: string): Promise<string[]> => {
+      await using program = startProgram('sh', ['-c', script], { ...env, PILOTLIGHT_STATE_DIR: directory });
+      emulator.workergroups.append(
+        7,
+        Array.from({ length: 50 }, (_, index) => `line ${index} ${'x'.repeat(50)}`),
+      );
+      await program.seen(/pilotlight started/);
+      await until(() => filesIn(join(folder.path, 'logs')).some((file) => file.endsWith('.gz')));
+      await until(() => readdirSync(directory).length > 1);
+      expect((statSync(join(folder.path, 'admin.sock')).mode & 0o777).toString(8)).toBe('600');
+      program.child.kill('SIGTERM');
+      await program.exit;
+      return [...filesIn(directory), ...filesIn(join(folder.path, 'logs'))].map((file) =>
+        (statSync(file).mode & 0o777).toString(8),
+      );
+    };
+    mkdirSync(join(folder.path, 'logs'), { mode: 0o700 });
+    expect(new Set(await modes(state))).toEqual(new Set(['600']));
+    expect((statSync(state).mode & 0o777).toString(8)).toBe('700');
+    // Those of an earlier version, which the umask had left open.
+    mkdirSync(old);
+    for (const name of readdirSync(state))
+      writeFileSync(join(old, name), readFileSync(join(state, name)), { mode: 0o644 });
+    expect(new Set(await modes(old))).toEqual(new Set(['600']));
+  },
+);

@@ -14,9 +14,7 @@ function validator(schema: object): (value: unknown) => unknown[] {
 /** The same schema, for which a field that it does not name is an error. */
 const strictProblems = validator(toJSONSchema(statusSchema, { io: 'output', target: 'draft-2020-12' }));
 
-test('answers fit the schema that the daemon serves, with nothing left out, from the first moment to the last', async ({
-  onTestFailed,
-}) => {
+test('answers fit the served schema, with nothing left out, from first to last', async ({ onTestFailed }) => {
   await using emulator = await startEmulator();
   await emulator.faults.add({ kind: 'refused', forMs: 1_500 });
   await using daemon = await startTestDaemon({

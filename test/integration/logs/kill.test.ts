@@ -5,10 +5,11 @@ import { expect, test, onTestFailed } from 'vitest';
 import { startEmulator, type Emulator, type JournalEntry } from '../../../src/emulator/index.ts';
 import type { Gap, LogRecord } from '../../../src/logs/record.ts';
 import { Random } from '../../simulation/random.ts';
-import { until } from '../../support/daemon.ts';
+import { serviceOf, until } from '../../support/daemon.ts';
 import { isLong } from '../../support/long.ts';
 import { readLogFiles, rotatedFiles } from '../../support/log-files.ts';
 import { startPilotlight, type Program } from '../../support/process.ts';
+import { prefixed } from '../../support/settings.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 /** PROPERTY_SEED in the environment repeats a run. */
@@ -227,17 +228,16 @@ function readIfThere(path: string): string | undefined {
 }
 
 function environment(emulator: Emulator, folder: string): Record<string, string> {
-  return {
-    PILOTLIGHT_API_KEY: emulator.apiKey,
-    PILOTLIGHT_BASE_URL: emulator.url,
-    PILOTLIGHT_WORKER_GROUPS: '7',
-    PILOTLIGHT_LISTEN: '127.0.0.1:0',
-    PILOTLIGHT_ADMIN_LISTEN: '127.0.0.1:0',
-    PILOTLIGHT_STATE_DIR: join(folder, 'state'),
-    PILOTLIGHT_LOG_SINKS: 'file',
-    PILOTLIGHT_LOG_FILE: join(folder, 'worker.log'),
+  return prefixed({
+    ...serviceOf(emulator),
+    WORKER_GROUPS: '7',
+    LISTEN: '127.0.0.1:0',
+    ADMIN_LISTEN: '127.0.0.1:0',
+    STATE_DIR: join(folder, 'state'),
+    LOG_SINKS: 'file',
+    LOG_FILE: join(folder, 'worker.log'),
     // Small, so that many a kill falls into a rotation.
-    PILOTLIGHT_LOG_FILE_MAX_BYTES: '200KiB',
-    PILOTLIGHT_LOG_FILE_MAX_FILES: '100000',
-  };
+    LOG_FILE_MAX_BYTES: '200KiB',
+    LOG_FILE_MAX_FILES: '100000',
+  });
 }

@@ -2,10 +2,8 @@
 import { join } from 'node:path';
 import * as sqlite from 'node:sqlite';
 import { expect, test } from 'vitest';
-import { fileSink } from '../../../src/logs/sinks/file.ts';
 import { DatabaseFile, type DatabaseFormat } from '../../../src/storage/database-file.ts';
 import { makePrivateFolder } from '../../../src/storage/private-folder.ts';
-import { batchOf, recordsFrom } from '../../support/log-records.ts';
 import { describeOnSmallDisk, smallDisk } from '../../support/small-disk.ts';
 
 const FORMAT: DatabaseFormat = {
@@ -33,19 +31,6 @@ describeOnSmallDisk('on a read-only file system', () => {
       expect(() => new DatabaseFile(sqlite, join(disk.path, name), FORMAT)).toThrow(/^EROFS: /);
     disk.writable();
     new DatabaseFile(sqlite, path, FORMAT).close();
-  });
-
-  test('the folder of LOG_FILE', async () => {
-    using disk = smallDisk(1_024);
-    disk.readOnly();
-    const path = join(disk.path, 'logs', 'worker.log');
-    const sink = fileSink({ path, maxBytes: 1_000, maxFiles: 1, onUntidy() {} });
-    const write = (): Promise<unknown> =>
-      sink.write(batchOf(recordsFrom(1, 1)), new AbortController().signal);
-    await expect(write()).rejects.toThrow(/^EROFS: /);
-    disk.writable();
-    await write();
-    await sink.close();
   });
 });
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { Repeating } from '../../../src/time/repeating.ts';
+import { Repeating, Turns } from '../../../src/time/repeating.ts';
 import { settled, VirtualClock } from '../../support/log-time.ts';
 
 /** Begins and ends of what is repeated, in seconds from the beginning; each takes 2 s, and 10 s of pause follow. */
@@ -58,4 +58,16 @@ test('is stopped in its pause, and in its work, for which it waits', async () =>
   const other = await started();
   await other.repeating.stop();
   expect(other.ended).toEqual([0]);
+});
+
+test('of turns, another kind waits for its own, and a failure keeps none from it', async () => {
+  const turns = new Turns();
+  const order: string[] = [];
+  const failing = turns.take('reload', () => Promise.reject(new Error('no')));
+  const other = turns.take('secrets', () => Promise.resolve(order.push('secrets')));
+  const again = turns.take('reload', () => Promise.resolve(order.push('reload')));
+  await expect(failing).rejects.toThrow('no');
+  await other;
+  await expect(again).rejects.toThrow('no');
+  expect(order).toEqual(['secrets']);
 });

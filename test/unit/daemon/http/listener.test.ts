@@ -12,6 +12,7 @@ import {
 import { json, plain } from '../../../../src/daemon/http/reply.ts';
 import { collectedLog } from '../../../support/collected-log.ts';
 import { freePort } from '../../../support/ports.ts';
+import { ask, holdOpen } from '../../../support/raw-http.ts';
 
 const closing: (() => Promise<unknown>)[] = [];
 afterEach(async () => {
@@ -81,12 +82,10 @@ test('a body beyond the limit is refused', async () => {
 test('whoever leaves in the middle of a request is no error', async () => {
   errors.length = 0;
   const url = await serve();
-  const { port, hostname } = new URL(url);
-  const socket = connect(Number(port), hostname);
-  socket.write('PUT /echo HTTP/1.1\r\nHost: a\r\nContent-Length: 100\r\n\r\nhalf of it');
-  await new Promise((resolve) => socket.once('connect', resolve));
+  const words = 'PUT /echo HTTP/1.1\r\nHost: a\r\nContent-Length: 100\r\n\r\nhalf of it';
+  const [open] = await holdOpen(url, 1, words);
   for (let turn = 0; turn < 2; turn += 1) expect((await fetch(`${url}/hello`)).status).toBe(200);
-  socket.destroy();
+  open?.socket.destroy();
   for (let turn = 0; turn < 2; turn += 1) expect((await fetch(`${url}/hello`)).status).toBe(200);
   expect(errors).toEqual([]);
 });
@@ -94,30 +93,14 @@ test('whoever leaves in the middle of a request is no error', async () => {
 test('for programs alone, a request that names another host is refused', async () => {
   const url = await serve({ isForPrograms: true });
   expect((await fetch(`${url}/hello`)).status).toBe(200);
-  expect(await rawStatus(url, 'evil.example')).toContain('403');
+  expect((await ask(url, 'GET', '/hello', { host: 'evil.example' })).status).toBe(403);
 });
 
 test('close ends open connections', async () => {
-  const url = new URL(await serve());
-  const socket = connect(Number(url.port), url.hostname);
-  const closed = new Promise((resolve) => socket.once('close', resolve));
-  await new Promise((resolve) => socket.once('connect', resolve));
+  const [open] = await holdOpen(await serve(), 1);
   await closing.pop()?.();
-  await closed;
+  await open?.closed;
 });
-
-/** fetch does not let a caller set Host. */
-function rawStatus(url: string, host: string): Promise<string> {
-  const { port, hostname } = new URL(url);
-  return new Promise((resolve) => {
-    const socket = connect(Number(port), hostname);
-    socket.once('data', (data) => {
-      socket.destroy();
-      resolve(data.toString().split('\r\n')[0] ?? '');
-    });
-    socket.write(`GET /hello HTTP/1.1\r\nHost: ${host}\r\n\r\n`);
-  });
-}
 
 const redacting = new Redaction(() => ['a"secret-key']);
 

@@ -31,21 +31,12 @@ test('at the end every step runs once and in order, though one fails and one han
   expect(lifecycle.state).toBe('stopped');
 });
 
-test.each<[string, () => never | Promise<void>, string]>([
-  ['hangs', () => new Promise<void>(() => {}), 'no answer within 0 ms'],
-  [
-    'throws at once',
-    () => {
-      throw new Error('broken');
-    },
-    'broken',
-  ],
-])('a step that %s is named', async (_, run, why) => {
+test('a step that hangs is named', async () => {
   const { lifecycle, lines } = life();
-  lifecycle.onStop('hangs', run);
+  lifecycle.onStop('hangs', () => new Promise<void>(() => {}));
   await lifecycle.stop(1);
   expect(lines.at(-1)?.['err']).toMatchObject({
-    message: expect.stringContaining(`shutdown step "hangs" failed: ${why}`) as string,
+    message: expect.stringContaining('shutdown step "hangs" failed: no answer within 0 ms') as string,
   });
 });
 

@@ -1,7 +1,9 @@
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { closeSync, openSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest';
 import { standardOutput } from '../../../../src/daemon/process/standard-output.ts';
 import { openedFile, taken, type OpenedFile } from '../../../support/opened-file.ts';
+import { describeOnSmallDisk, smallDisk } from '../../../support/small-disk.ts';
 
 const NEVER = new AbortController().signal;
 
@@ -65,4 +67,26 @@ test('what fails otherwise is told', async () => {
   const output = standardOutput(writer);
   file.close(reader);
   await expect(output.write(bytesOf(['lost']), NEVER)).rejects.toThrow('EPIPE');
+});
+
+describeOnSmallDisk('a disk', () => {
+  test('that is full and freed later: the torn line is ended, every line is whole, none twice', async () => {
+    using disk = smallDisk(64);
+    const path = join(disk.path, 'stdout');
+    const fd = openSync(path, 'a');
+    onTestFinished(() => closeSync(fd));
+    const output = standardOutput(fd);
+    const lines = Array.from({ length: 500 }, (_, index) => `line ${index} ${'.'.repeat(90)}`);
+    await output.write(bytesOf(lines.slice(0, 10)), NEVER);
+    disk.fill();
+    // The page that these have begun has room for some more.
+    const rest = bytesOf(lines.slice(10));
+    await expect(output.write(rest, NEVER)).rejects.toThrow('ENOSPC');
+    expect(readFileSync(path, 'utf8').endsWith('\n')).toBe(false);
+    disk.free();
+    await output.write(rest, NEVER);
+    const written = readFileSync(path, 'utf8').split('\n').slice(0, -1);
+    expect(written.filter((line) => lines.includes(line))).toEqual(lines);
+    expect(written).toHaveLength(lines.length + 1);
+  });
 });

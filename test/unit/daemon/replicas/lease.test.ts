@@ -58,6 +58,8 @@ let happened: string[];
 let failures: unknown[];
 let begin: () => Promise<void>;
 let lose: () => Promise<void>;
+/** What a test lets another wait for. */
+let waiting: PromiseWithResolvers<void>;
 const leases: Lease[] = [];
 beforeEach(() => {
   clock = new VirtualClock(0);
@@ -65,6 +67,7 @@ beforeEach(() => {
   [happened, failures] = [[], []];
   begin = async () => {};
   lose = async () => {};
+  waiting = Promise.withResolvers();
 });
 afterEach(async () => {
   for (const one of leases.splice(0)) {
@@ -164,12 +167,11 @@ test('one that Redis gave to another is lost, and tried again', async () => {
 });
 
 test('it counts from when it was asked for, not from when the answer came', async () => {
-  const { promise, resolve } = Promise.withResolvers<void>();
-  redis.slow = promise;
+  redis.slow = waiting.promise;
   const own = lease();
   await clock.advance(3_000);
   expect(own.held()).toBe(false);
-  resolve();
+  waiting.resolve();
   await settled();
   expect(own.held()).toBe(true);
   redis.isAway = true;
@@ -181,25 +183,23 @@ test('it counts from when it was asked for, not from when the answer came', asyn
 
 describe('the work under it', () => {
   test('that still begins is no reason not to renew it, and is told of no renewal', async () => {
-    const { promise, resolve } = Promise.withResolvers<void>();
-    begin = () => promise;
+    begin = () => waiting.promise;
     const own = lease();
     await clock.advance(10_000);
     expect([own.held(), happened]).toEqual([true, ['taken']]);
-    resolve();
+    waiting.resolve();
     await clock.advance(1_000);
     expect(happened).toEqual(['taken', 'renewed']);
   });
 
   test('that still begins when it is lost is waited for', async () => {
-    const { promise, resolve } = Promise.withResolvers<void>();
-    begin = () => promise;
+    begin = () => waiting.promise;
     const own = lease();
     await settled();
     [redis.holder, redis.until] = ['other', 60_000];
     await clock.advance(3_000);
     expect([own.held(), happened]).toEqual([false, ['taken']]);
-    resolve();
+    waiting.resolve();
     await settled();
     expect(happened).toEqual(['taken', 'lost', 'denied']);
   });
@@ -207,12 +207,11 @@ describe('the work under it', () => {
   test('that ends slowly is waited for before it is tried again', async () => {
     const own = lease();
     await clock.advance(500);
-    const { promise, resolve } = Promise.withResolvers<void>();
-    lose = () => promise;
+    lose = () => waiting.promise;
     [redis.holder, redis.until] = ['other', 2_000];
     await clock.advance(5_000);
     expect(happened).toEqual(['taken', 'lost']);
-    resolve();
+    waiting.resolve();
     await settled();
     expect([own.held(), happened.at(-1)]).toEqual([true, 'taken']);
   });
@@ -231,11 +230,10 @@ test('one that is forfeited is lost at once, and taken anew before anybody else 
 test('one that is forfeited while it is renewed stays so', async () => {
   const own = lease();
   await clock.advance(500);
-  const { promise, resolve } = Promise.withResolvers<void>();
-  redis.slow = promise;
+  redis.slow = waiting.promise;
   await clock.advance(500);
   own.forfeit();
-  resolve();
+  waiting.resolve();
   await settled();
   expect(happened).toEqual(['taken', 'lost', 'taken']);
   expect(own.held()).toBe(true);
@@ -262,15 +260,14 @@ describe('released', () => {
   });
 
   test('while its work begins it waits for that', async () => {
-    const { promise, resolve } = Promise.withResolvers<void>();
-    begin = () => promise;
+    begin = () => waiting.promise;
     const own = lease();
     await settled();
     let over = false;
     const released = own.release().then(() => (over = true));
     await settled();
     expect([over, own.held(), redis.holder]).toEqual([false, false, '1']);
-    resolve();
+    waiting.resolve();
     await released;
     expect(redis.holder).toBeUndefined();
   });
@@ -278,11 +275,10 @@ describe('released', () => {
   test('while it is renewed it is given back', async () => {
     const own = lease();
     await clock.advance(500);
-    const { promise, resolve } = Promise.withResolvers<void>();
-    redis.slow = promise;
+    redis.slow = waiting.promise;
     await clock.advance(500);
     const released = own.release();
-    resolve();
+    waiting.resolve();
     await released;
     expect([redis.holder, own.held(), happened]).toEqual([undefined, false, ['taken']]);
   });

@@ -1,32 +1,28 @@
-import { pino } from 'pino';
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { RedisError, RedisTrouble } from '../../../../src/daemon/replicas/redis.ts';
+import { collectedLog } from '../../../support/collected-log.ts';
 
 function trouble() {
-  const lines: Record<string, unknown>[] = [];
-  const sink = { write: (line: string) => lines.push(JSON.parse(line) as Record<string, unknown>) };
-  const logger = pino({ level: 'debug', base: null, timestamp: false }, sink);
+  const { logger, lines } = collectedLog('debug');
   return { lines, subject: new RedisTrouble(logger, 'Redis is away', 'nobody follows logs') };
 }
 
-describe('what Redis says is put in words for whoever can mend it:', () => {
-  test.each([
-    ["OOM command not allowed when used memory > 'maxmemory'.", /raise its maxmemory/],
-    ["READONLY You can't write against a read only replica.", /must be the primary/],
-    ['MISCONF Redis is configured to save RDB snapshots', /cannot save its snapshot/],
-    ['NOAUTH Authentication required.', /asks for a password/],
-    ['WRONGPASS invalid username-password pair', /asks for a password/],
-    ["NOPERM this user has no permissions to run the 'eval' command", /check the rights/],
-    ['ERR Error running script: @user_script: OOM command not allowed', /raise its maxmemory/],
-  ])('%s', (message, words) => {
-    const { lines, subject } = trouble();
-    subject.failed(new Error(message));
-    expect(subject.last).toMatch(words);
-    expect(subject.last).toContain(`(it said: ${message})`);
-    expect(lines).toMatchObject([{ level: 40, failures: 1 }]);
-    expect(lines[0]?.['msg']).toMatch(words);
-    expect(lines[0]?.['msg']).toMatch(/: nobody follows logs$/);
-  });
+test.each([
+  ["OOM command not allowed when used memory > 'maxmemory'.", /raise its maxmemory/],
+  ["READONLY You can't write against a read only replica.", /must be the primary/],
+  ['MISCONF Redis is configured to save RDB snapshots', /cannot save its snapshot/],
+  ['NOAUTH Authentication required.', /asks for a password/],
+  ['WRONGPASS invalid username-password pair', /asks for a password/],
+  ["NOPERM this user has no permissions to run the 'eval' command", /check the rights/],
+  ['ERR Error running script: @user_script: OOM command not allowed', /raise its maxmemory/],
+])('the words for whoever can mend it: %s', (message, words) => {
+  const { lines, subject } = trouble();
+  subject.failed(new Error(message));
+  expect(subject.last).toMatch(words);
+  expect(subject.last).toContain(`(it said: ${message})`);
+  expect(lines).toMatchObject([{ level: 40, failures: 1 }]);
+  expect(lines[0]?.['msg']).toMatch(words);
+  expect(lines[0]?.['msg']).toMatch(/: nobody follows logs$/);
 });
 
 test.each([

@@ -1,31 +1,26 @@
-import { createServer, type IncomingMessage, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { IncomingMessage } from 'node:http';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { createApiKey } from '../../../../src/client/api-key.ts';
 import type { Gate } from '../../../../src/client/gate.ts';
 import { createDaemonClient, ClockSkew } from '../../../../src/daemon/services/client.ts';
+import { serve } from '../../../support/local-server.ts';
 
 const DAY = 86_400_000;
 
-let server: Server;
+let server: Awaited<ReturnType<typeof serve>>;
 let asked: Pick<IncomingMessage, 'url' | 'headers'>[];
 beforeEach(async () => {
   asked = [];
-  server = createServer((request, response) => {
+  server = await serve((request, response) => {
     asked.push({ url: request.url, headers: request.headers });
     response.setHeader('date', new Date(Date.now() + DAY).toUTCString());
     response.setHeader('content-type', 'application/json');
     response.end('{"success":true,"results":[]}');
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
 });
-afterEach(() => {
-  server.closeAllConnections();
-  server.close();
-});
+afterEach(() => server.close());
 
 function client(key: string, path: string | undefined) {
-  const base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const clockSkew = new ClockSkew();
   const codes: string[] = [];
   const entered: unknown[] = [];
@@ -37,7 +32,7 @@ function client(key: string, path: string | undefined) {
       return { answered: (answer) => void passes.push(answer), lost: () => void passes.push('lost') };
     },
   };
-  const settings = { baseUrl: base, serverlessUrl: path === undefined ? undefined : base + path };
+  const settings = { baseUrl: server.url, serverlessUrl: path && server.url + path };
   return {
     clockSkew,
     codes,
@@ -84,4 +79,27 @@ test('the serverless routes may be elsewhere', async () => {
   await own.workergroups.logs({ id: 7, tail: 5 }, { retry: false }).catch(() => {});
   await own.users.current({}, { retry: false }).catch(() => {});
   expect(asked.map(({ url }) => url?.startsWith('/elsewhere/'))).toEqual([true, false]);
+});
+
+const AT = Date.UTC(2026, 0, 1);
+
+test.each([
+  [0, 500, 0],
+  [10_000, 500, 10],
+  [0, 440, 0.1],
+])(
+  'a service whose clock shows %i ms more, %i ms after its last second, is %d s ahead',
+  (ahead, after, skew) => {
+    const clockSkew = new ClockSkew();
+    expect(clockSkew.seconds).toBeNull();
+    clockSkew.observe(new Date(AT + ahead).toUTCString(), AT + after);
+    expect(clockSkew.seconds).toBeCloseTo(skew, 6);
+  },
+);
+
+test('an answer without a time says nothing about the clock', () => {
+  const clockSkew = new ClockSkew();
+  clockSkew.observe(new Date(AT).toUTCString(), AT - 500);
+  for (const date of [undefined, '', 'yesterday']) clockSkew.observe(date, AT + 90_000);
+  expect(clockSkew.seconds).toBe(1);
 });

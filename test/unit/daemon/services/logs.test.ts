@@ -29,41 +29,39 @@ beforeEach(() => {
 });
 afterEach(() => folder[Symbol.dispose]());
 
-describe('the sinks', () => {
-  test('keep colours, or strip them for the file: stdout has them, and gaps stay', async () => {
-    const path = join(folder.path, 'worker.log');
-    const gap = { reason: 'reset', lost_min: 0, lost_estimate: null } as const;
-    const [coloured, bare, told] = [
-      record(1, '\u001B[31mred\u001B[0m \u009B1mbold'),
-      record(2, 'bare'),
-      record(3),
-    ];
-    const { line: _, ...place } = told as LogRecord & { line: string };
-    for (const ansi of ['keep', 'strip']) {
-      const sinks = await openSinks(
-        settingsOf({
-          PILOTLIGHT_LOG_SINKS: 'stdout,file',
-          PILOTLIGHT_LOG_FILE: path,
-          PILOTLIGHT_LOG_ANSI: ansi,
-        }),
-        stdout,
-        logger,
-      );
-      for (const sink of sinks) {
-        await sink.write(batchOf([coloured]), NEVER);
-        await sink.write(batchOf([bare, { ...place, gap }]), NEVER);
-        await sink.close();
-      }
+test('sinks keep colours, or strip them for the file: stdout has them, and gaps stay', async () => {
+  const path = join(folder.path, 'worker.log');
+  const gap = { reason: 'reset', lost_min: 0, lost_estimate: null } as const;
+  const [coloured, bare, told] = [
+    record(1, '\u001B[31mred\u001B[0m \u009B1mbold'),
+    record(2, 'bare'),
+    record(3),
+  ];
+  const { line: _, ...place } = told as LogRecord & { line: string };
+  for (const ansi of ['keep', 'strip']) {
+    const sinks = await openSinks(
+      settingsOf({
+        PILOTLIGHT_LOG_SINKS: 'stdout,file',
+        PILOTLIGHT_LOG_FILE: path,
+        PILOTLIGHT_LOG_ANSI: ansi,
+      }),
+      stdout,
+      logger,
+    );
+    for (const sink of sinks) {
+      await sink.write(batchOf([coloured]), NEVER);
+      await sink.write(batchOf([bare, { ...place, gap }]), NEVER);
+      await sink.close();
     }
-    const linesIn = (text: string) =>
-      text
-        .trimEnd()
-        .split('\n')
-        .map((json) => (JSON.parse(json) as { line?: string }).line);
-    const kept = ['\u001B[31mred\u001B[0m \u009B1mbold', 'bare', undefined];
-    expect(linesIn(readFileSync(path, 'utf8'))).toEqual([...kept, 'red bold', 'bare', undefined]);
-    expect(linesIn(written.join('\n'))).toEqual([...kept, ...kept]);
-  });
+  }
+  const linesIn = (text: string) =>
+    text
+      .trimEnd()
+      .split('\n')
+      .map((json) => (JSON.parse(json) as { line?: string }).line);
+  const kept = ['\u001B[31mred\u001B[0m \u009B1mbold', 'bare', undefined];
+  expect(linesIn(readFileSync(path, 'utf8'))).toEqual([...kept, 'red bold', 'bare', undefined]);
+  expect(linesIn(written.join('\n'))).toEqual([...kept, ...kept]);
 });
 
 describe('following', () => {
@@ -92,6 +90,8 @@ describe('following', () => {
     expect(ids()).toEqual([8, 9]);
     await own.apply(settingsOf({ PILOTLIGHT_WORKER_GROUPS: 'all' }));
     await expect.poll(ids, { interval: 2 }).toEqual([7, 8]);
+    await own.apply(settingsOf({ PILOTLIGHT_WORKER_GROUPS: 'endpoint:e8' }));
+    await expect.poll(ids, { interval: 2 }).toEqual([8]);
   });
 
   test.each([

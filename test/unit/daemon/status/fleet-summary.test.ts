@@ -20,11 +20,19 @@ function loaded(measures: Parameters<typeof sampleAt>[1], workers?: Parameters<t
   return { sample: sampleAt(NOW * 1000, measures, workers) };
 }
 
+/** All of it in flight. */
+const inFlight = (load_in_flight: number, more: Parameters<typeof sampleAt>[1] = {}) => ({
+  load: null,
+  load_average: null,
+  load_in_flight,
+  ...more,
+});
+
 test.each([
   ['fares well', {}],
   ['has neither load nor workers', loaded({ load: 0, load_average: 0, capacity_hot: 0 }, {})],
   ['was never seen', UNSEEN],
-  ['has as much in flight as may wait', loaded({ load: null, load_average: null, load_in_flight: 1_800 })],
+  ['has as much in flight as may wait', loaded(inFlight(1_800))],
   ['does not say its load', loaded({ load: null, load_average: null, capacity_hot: 0 })],
   ['is asked for more in one sample, and not on average', loaded({ load: 80, load_average: 50 })],
   ['was seen four intervals ago', { sampledAtMs: (NOW - 60) * 1000 }],
@@ -32,89 +40,64 @@ test.each([
   expect(judge(over)).toMatchObject({ tone: 'good', troubles: [] });
 });
 
-test.each([
+/** With load, and no capacity. */
+const asked = (workers: Parameters<typeof sampleAt>[2]) =>
+  loaded({ load_average: 5, capacity_hot: 0 }, workers);
+const critical = { severity: 'critical' as const, sinceMs: 0, says: 'has load, and recruits none' };
+
+test.each<[words: string, tone: string, over: Partial<EndpointView>]>([
+  ['Endpoint chat has load and no ready worker', 'bad', asked({ loading: 2 })],
   [
-    'load and no worker',
-    loaded({ load_average: 5, capacity_hot: 0 }, { loading: 2 }),
-    'bad',
-    'Endpoint chat has load and no ready worker',
-  ],
-  [
-    'load, and a ready worker that does nothing',
-    loaded({ load_average: 5, capacity_hot: 0 }, { idle: 1 }),
-    'bad',
     'Endpoint chat has load, and its ready worker can do nothing (a performance of 0)',
+    'bad',
+    asked({ idle: 1 }),
   ],
   [
-    'load, and several that do nothing',
-    loaded({ load_average: 5, capacity_hot: 0 }, { idle: 1, update_ready: 2 }),
-    'bad',
     'Endpoint chat has load, and its 3 ready workers can do nothing (a performance of 0)',
+    'bad',
+    asked({ idle: 1, update_ready: 2 }),
   ],
   [
-    'load, no worker, and no room for more',
-    loaded({ load_average: 5, capacity_hot: 0 }, { loading: 20, destroying: 3 }),
-    'bad',
     'Endpoint chat has load and no ready worker, and has its max_workers (20)',
+    'bad',
+    asked({ loading: 20, destroying: 3 }),
   ],
   [
-    'more load than capacity',
-    loaded({ load_average: 80 }),
-    'warn',
     'Endpoint chat is asked for more than its ready workers can do: 80 of 60',
+    'warn',
+    loaded({ load_average: 80 }),
   ],
   [
-    'more work in flight than may wait',
-    {
-      ...loaded({ load: null, load_average: null, load_in_flight: 2_700 }),
-      parameters: { max_queue_time: 30, max_workers: 40 },
-    },
-    'warn',
     'Endpoint chat has 45 s of work in flight, and 30 s may wait',
+    'warn',
+    { ...loaded(inFlight(2_700)), parameters: { max_queue_time: 30, max_workers: 40 } },
   ],
   [
-    'work in flight and no worker',
-    loaded({ load: null, load_average: null, load_in_flight: 5, capacity_hot: 0 }, { loading: 2 }),
-    'bad',
     'Endpoint chat has load and no ready worker',
-  ],
-  ['an old sample', { sampledAtMs: (NOW - 61) * 1000 }, 'warn', 'Endpoint chat was last seen 61 s ago'],
-  [
-    'a failed look',
-    { lastError: 'no answer in time' },
-    'warn',
-    'Endpoint chat cannot be seen: no answer in time',
-  ],
-  [
-    'a trouble that has a name, and one that it has not',
-    {
-      troubles: {
-        not_recruiting: { severity: 'critical' as const, sinceMs: 0, says: 'has load, and recruits none' },
-        churn: null,
-      },
-    },
     'bad',
+    loaded(inFlight(5, { capacity_hot: 0 }), { loading: 2 }),
+  ],
+  ['Endpoint chat was last seen 61 s ago', 'warn', { sampledAtMs: (NOW - 61) * 1000 }],
+  ['Endpoint chat cannot be seen: no answer in time', 'warn', { lastError: 'no answer in time' }],
+  // A trouble that has a name, and one that it has not.
+  [
     'Endpoint chat has load, and recruits none',
+    'bad',
+    { troubles: { not_recruiting: critical, churn: null } },
   ],
-  ['a worker that errs', { failingWorkers: 1 }, 'warn', 'Endpoint chat: 1 worker errs again and again'],
+  ['Endpoint chat: 1 worker errs again and again', 'warn', { failingWorkers: 1 }],
+  ['Endpoint chat: 2 workers have been loading far longer than the others', 'warn', { stuckWorkers: 2 }],
   [
-    'workers that load for ever',
-    { stuckWorkers: 2 },
+    'Endpoint chat is not as configured: max_workers is not set, not 5; target_util is 0.8, not 0.9',
     'warn',
-    'Endpoint chat: 2 workers have been loading far longer than the others',
-  ],
-  [
-    'drift',
     {
       drift: [
         { parameter: 'max_workers', actual: null, wanted: 5 },
         { parameter: 'target_util', actual: 0.8, wanted: 0.9 },
       ],
     },
-    'warn',
-    'Endpoint chat is not as configured: max_workers is not set, not 5; target_util is 0.8, not 0.9',
   ],
-])('%s is said', (_, over, tone, words) => {
+])('%s', (words, tone, over) => {
   expect(judge(over)).toMatchObject({ tone, troubles: [words] });
 });
 

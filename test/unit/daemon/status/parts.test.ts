@@ -174,17 +174,15 @@ describe('the app', () => {
   });
 });
 
-describe('the fleet', () => {
-  const settings = { ...WATCH_ALL, budgetPerHour: 3 };
+const settings = { ...WATCH_ALL, budgetPerHour: 3 };
 
-  test('has nothing where nothing was measured', () => {
-    const nothing = { ...settings, endpoints: [], budgetPerHour: undefined };
-    const status = fleetStatus(fleetView([endpointView(UNSEEN)], { historyTrouble: 'disk full' }), nothing);
-    expect(status).toMatchObject({ configured: false, budget_per_hour: null, history_trouble: 'disk full' });
-    const { load_meaning, load_because, ...endpoint } = status.endpoints[0] ?? expect.fail('no endpoint');
-    expect([load_meaning, load_because]).toEqual(['unknown', expect.any(String)]);
-    const known = Object.keys(endpoint).filter((name) => endpoint[name as keyof typeof endpoint] !== null);
-    const told = ['drift', 'endpoint_group', 'endpoint_id', 'failing_workers', 'findings'];
-    expect(known.toSorted()).toEqual([...told, 'parameters', 'stuck_workers', 'troubles']);
-  });
+test('the fleet has nothing where nothing was measured', () => {
+  const nothing = { ...settings, endpoints: [], budgetPerHour: undefined };
+  const status = fleetStatus(fleetView([endpointView(UNSEEN)], { historyTrouble: 'disk full' }), nothing);
+  expect(status).toMatchObject({ configured: false, budget_per_hour: null, history_trouble: 'disk full' });
+  const { load_meaning, load_because, ...endpoint } = status.endpoints[0] ?? expect.fail('no endpoint');
+  expect([load_meaning, load_because]).toEqual(['unknown', expect.any(String)]);
+  const known = Object.keys(endpoint).filter((name) => endpoint[name as keyof typeof endpoint] !== null);
+  const told = ['drift', 'endpoint_group', 'endpoint_id', 'failing_workers', 'findings'];
+  expect(known.toSorted()).toEqual([...told, 'parameters', 'stuck_workers', 'troubles']);
 });

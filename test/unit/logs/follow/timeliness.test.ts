@@ -5,7 +5,6 @@ import { memorySpool } from '../../../support/memory-spool.ts';
 import { INTERVAL_MS } from '../../../../src/logs/follower/pace.ts';
 import { LogService, type LogServiceOptions } from '../../../support/log-service.ts';
 import { VirtualClock } from '../../../support/log-time.ts';
-import type { Clock } from '../../../../src/time/clock.ts';
 
 const ROUND_TRIP_MS = 50;
 
@@ -82,20 +81,15 @@ describe('from a slow service that joins its lines', () => {
   });
 });
 
-describe('a group that is quiet', () => {
-  test.each([
-    ['ends its lines', true],
-    ['joins its lines', false],
-  ])('is asked for once in 30 s at most, where the service %s', async (_, endsLines) => {
-    await using group = follow({ endsLines });
-    const { log, clock, asked } = group;
-    log.writeLines(['starting', 'ready']);
-    await clock.advance(300_000);
-    const before = asked.length;
-    await clock.advance(3_600_000);
-    expect(asked.length - before).toBeLessThanOrEqual(120);
-    expect(asked.length - before).toBeGreaterThan(100);
-  });
+test('a quiet group of a service that joins its lines is asked for once in 30 s at most', async () => {
+  await using group = follow({ endsLines: false });
+  const { log, clock, asked } = group;
+  log.writeLines(['starting', 'ready']);
+  await clock.advance(300_000);
+  const before = asked.length;
+  await clock.advance(3_600_000);
+  expect(asked.length - before).toBeLessThanOrEqual(120);
+  expect(asked.length - before).toBeGreaterThan(100);
 });
 
 /** @returns Milliseconds from each line's appearing to its delivery. */
@@ -112,50 +106,19 @@ async function writeEach(
   return appeared.map((at, line) => (delivered.get(`line ${line}`) ?? Infinity) - at);
 }
 
-const LINES_PER_SECOND = 1_000;
-const LATE_MS = 5_000;
-const POLLS = 12;
-const POLL_LIMIT_MS = 600_000;
-
-// The machine stands still or sleeps: a poll comes later than it was planned, and has to reach further back.
-test('the first poll after a time without any asks for all that came meanwhile', async () => {
-  const [log, halt] = [new LogService(), new AbortController()];
-  let now = 1_000_000;
-  let slept = 0;
-  const pass = (ms: number): Promise<void> => {
-    const lines = Math.round((ms * LINES_PER_SECOND) / 1_000);
-    now += ms;
-    log.now = now;
-    log.writeLines(Array.from({ length: lines }, (_, index) => `line ${log.written.length + index}`));
-    return Promise.resolve();
-  };
-  const time = () => now;
-  const never = () => new Promise<void>(() => {});
-  // Every fourth sleep is longer than it was to be; the time limit of a poll does not pass.
-  const late = (ms: number) => pass((slept += 1) % 4 === 0 ? ms + LATE_MS : ms);
-  const clock: Clock = { now: time, sleep: (ms) => (ms === POLL_LIMIT_MS ? never() : late(ms)) };
-  const asked: { readonly sinceMs: number }[] = [];
-  let answeredAt = now;
-  const follower = new GroupFollower(
-    { kind: 'workergroup', id: 7 },
-    {
-      async fetchTail({ tail }) {
-        asked.push({ sinceMs: now - answeredAt });
-        answeredAt = now;
-        if (asked.length === POLLS) halt.abort();
-        return log.answer(tail);
-      },
-      spool: memorySpool(['stdout']),
-      start: 'all',
-      clock,
-      random: () => 0.5,
-      observe() {},
-    },
-    new PollsUnderWay({ now: time, sleep: never }),
-  );
-  await pass(1_000);
-  await follower.run(halt.signal);
-  expect(asked.some(({ sinceMs }) => sinceMs > LATE_MS)).toBe(true);
-  // Once it asks for the unit, and once, before the rate is known, a poll tells too little.
-  expect(asked.filter(({ sinceMs }) => sinceMs === 0).length).toBeLessThanOrEqual(2);
+test('the first poll after the machine has slept asks for all that came meanwhile', async () => {
+  await using group = follow();
+  const { log, clock, asked, delivered } = group;
+  const write = (count: number) =>
+    log.writeLines(Array.from({ length: count }, (_, index) => `line ${log.written.length + index}`));
+  for (let second = 0; second < 60; second++) {
+    write(100);
+    await clock.advance(1_000);
+  }
+  write(2_000);
+  clock.standStill(20_000);
+  const before = asked.length;
+  await clock.advance(900);
+  // One that told too little would be followed by a larger one at once.
+  expect([asked.length - before, delivered.size]).toEqual([1, 8_000]);
 });

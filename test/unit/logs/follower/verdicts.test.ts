@@ -191,25 +191,23 @@ describe('a full view that does not fit', () => {
   });
 });
 
-describe('lines that cannot be told apart', () => {
-  test('one gap stands for a stretch of them, and the rate bounds it', () => {
-    const pictured = new Pictured();
-    const health = (count: number) => 'GET /health\n'.repeat(count);
-    pictured.answer(health(30));
-    // Two lines each second.
-    for (let second = 0; second < 20; second++) pictured.answer(health(32 + 2 * second), undefined, 1_000);
-    const wide = pictured.answer(health(70), 71, 1_000);
-    expect([wide.records, wide.next.delayMs]).toEqual([[], 0]);
-    // So many bytes were asked for that more would not help.
-    const text = health(50_000);
-    const { records } = pictured.answer(text, 50_001, 1_000);
-    const gaps = records.filter((record) => 'gap' in record);
-    expect(gaps).toMatchObject([{ gap: { reason: 'ambiguous', lost_min: 0 } }]);
-    const [estimate = 0] = gaps.map(({ gap }) => gap.lost_estimate ?? 0);
-    expect(estimate).toBeGreaterThan(1);
-    expect(estimate).toBeLessThan(10);
-    expect(pictured.answer(text, 50_001, 1_000).records).toEqual([]);
-  });
+test('one gap stands for a stretch of lines that cannot be told apart, and the rate bounds it', () => {
+  const pictured = new Pictured();
+  const health = (count: number) => 'GET /health\n'.repeat(count);
+  pictured.answer(health(30));
+  // Two lines each second.
+  for (let second = 0; second < 20; second++) pictured.answer(health(32 + 2 * second), undefined, 1_000);
+  const wide = pictured.answer(health(70), 71, 1_000);
+  expect([wide.records, wide.next.delayMs]).toEqual([[], 0]);
+  // So many bytes were asked for that more would not help.
+  const text = health(50_000);
+  const { records } = pictured.answer(text, 50_001, 1_000);
+  const gaps = records.filter((record) => 'gap' in record);
+  expect(gaps).toMatchObject([{ gap: { reason: 'ambiguous', lost_min: 0 } }]);
+  const [estimate = 0] = gaps.map(({ gap }) => gap.lost_estimate ?? 0);
+  expect(estimate).toBeGreaterThan(1);
+  expect(estimate).toBeLessThan(10);
+  expect(pictured.answer(text, 50_001, 1_000).records).toEqual([]);
 });
 
 describe('the first sight', () => {

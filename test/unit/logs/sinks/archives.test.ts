@@ -28,9 +28,7 @@ const unpacked = (path: string): string => gunzipSync(readFileSync(path)).toStri
 const modeOf = (path: string): number => statSync(path).mode & 0o777;
 const archives = (path: string): Archives => new Archives({ path, maxFiles: 2 });
 
-test('a file gets the number after the highest, also where that is compressed, and its mode is told', async ({
-  path,
-}) => {
+test('a file gets the number after the highest, compressed or not; its mode is told', async ({ path }) => {
   put(path, '');
   chmodSync(path, 0o640);
   expect(await archives(path).rotate()).toBe(0o640);
@@ -55,19 +53,16 @@ test.for<[string, (path: string) => void]>([
   ['a pipe that nobody writes', (path) => execFileSync('mkfifo', [path])],
   ['a folder', (path) => mkdirSync(path)],
   ['a link to itself', (path) => symlinkSync(path, path)],
-])(
-  '%s under a number is passed over and left as it is, and nothing waits for it',
-  async ([, make], { path }) => {
-    make(`${path}.2`);
-    const { ino } = lstatSync(`${path}.2`);
-    expect(await archives(path).newestPlain()).toBeUndefined();
-    put(path, '');
-    await archives(path).rotate();
-    await archives(path).tidy(NEVER);
-    expect(suffixes(path)).toEqual(['.2', '.3.gz']);
-    expect(lstatSync(`${path}.2`).ino).toBe(ino);
-  },
-);
+])('%s under a number is passed over and stays, and nothing waits for it', async ([, make], { path }) => {
+  make(`${path}.2`);
+  const { ino } = lstatSync(`${path}.2`);
+  expect(await archives(path).newestPlain()).toBeUndefined();
+  put(path, '');
+  await archives(path).rotate();
+  await archives(path).tidy(NEVER);
+  expect(suffixes(path)).toEqual(['.2', '.3.gz']);
+  expect(lstatSync(`${path}.2`).ino).toBe(ino);
+});
 
 test('the newest is known as long as it is not compressed', async ({ path }) => {
   expect(await archives(path).newestPlain()).toBeUndefined();

@@ -116,36 +116,33 @@ describeOnSmallDisk('a disk', () => {
   test.for([
     ['full', 'fill', 'free'],
     ['read-only', 'readOnly', 'writable'],
-  ] as const)(
-    'that is %s at the start: memory, then the spool that is there goes on',
-    async ([what, begin, end]) => {
-      using disk = smallDisk(8_192);
-      const earlier = await openSpool(disk.path, { sinks: SINKS });
-      const window = numbers(1, 500).map((seq) => `line ${seq}`);
-      earlier.spool.append(SOURCE, recordsFrom(1, 3), progressAt(500, window, 90_000));
-      earlier.spool.close();
-      const path = fileIn(disk.path);
-      const before = readFileSync(path);
-      disk[begin]();
-      const { spool, append, drain, kinds, wait } = await openSpool(disk.path, { sinks: SINKS });
-      if (what === 'read-only')
-        expect([spool.durable, kinds(), spool.epochAfterLoss]).toEqual([false, ['spool in memory'], NOW]);
-      const more = numbers(4, 1_500).map(large);
-      append(more, progressAt(1_500, ['one', 'two']));
-      expect(spool.durable).toBe(false);
-      if (what === 'read-only') expect(readFileSync(path)).toEqual(before);
-      const got = drain('fast', 1);
-      disk[end]();
-      wait();
-      got.push(...drain('fast'));
-      wait();
-      got.push(...drain('fast'));
-      expect([spool.durable, got.toSorted((one, other) => one - other)]).toEqual([true, numbers(1, 1_500)]);
-      expect(drain('slow')).toEqual(numbers(1, 1_500));
-      // Its window has other places than the one that was there.
-      expect(spool.progress(SOURCE)).toEqual({ ...progressAt(1_500, ['one', 'two']), epoch: NOW });
-    },
-  );
+  ] as const)('that is %s at the start: then the spool that is there goes on', async ([what, begin, end]) => {
+    using disk = smallDisk(8_192);
+    const earlier = await openSpool(disk.path, { sinks: SINKS });
+    const window = numbers(1, 500).map((seq) => `line ${seq}`);
+    earlier.spool.append(SOURCE, recordsFrom(1, 3), progressAt(500, window, 90_000));
+    earlier.spool.close();
+    const path = fileIn(disk.path);
+    const before = readFileSync(path);
+    disk[begin]();
+    const { spool, append, drain, kinds, wait } = await openSpool(disk.path, { sinks: SINKS });
+    if (what === 'read-only')
+      expect([spool.durable, kinds(), spool.epochAfterLoss]).toEqual([false, ['spool in memory'], NOW]);
+    const more = numbers(4, 1_500).map(large);
+    append(more, progressAt(1_500, ['one', 'two']));
+    expect(spool.durable).toBe(false);
+    if (what === 'read-only') expect(readFileSync(path)).toEqual(before);
+    const got = drain('fast', 1);
+    disk[end]();
+    wait();
+    got.push(...drain('fast'));
+    wait();
+    got.push(...drain('fast'));
+    expect([spool.durable, got.toSorted((one, other) => one - other)]).toEqual([true, numbers(1, 1_500)]);
+    expect(drain('slow')).toEqual(numbers(1, 1_500));
+    // Its window has other places than the one that was there.
+    expect(spool.progress(SOURCE)).toEqual({ ...progressAt(1_500, ['one', 'two']), epoch: NOW });
+  });
 
   test('that is full when the spool on it turns out unreadable: set aside once, and memory goes on', async () => {
     using disk = smallDisk(32_768);
@@ -176,9 +173,7 @@ describeOnSmallDisk('a disk', () => {
 });
 
 describe('a file', () => {
-  test('that another process has open is left alone: memory, and the disk once it is free', async ({
-    folder,
-  }) => {
+  test('that another process has open is left alone until it is free', async ({ folder }) => {
     const other = await openSpool(folder);
     const { spool, events, append, drain, wait } = await openSpool(folder);
     expect(events).toMatchObject([{ kind: 'spool in memory', error: { code: 'file_in_use' } }]);
@@ -270,44 +265,39 @@ describe('a file', () => {
     ['cut to nothing', (folder) => truncateSync(fileIn(folder))],
     ['another file now', (folder) => (rmSync(fileIn(folder)), writeFileSync(fileIn(folder), 'hi'))],
     ['damaged', damage],
-  ])(
-    'that is %s while it runs: it says so, counts what waited, and begins a new one',
-    async ([what, spoil], { folder }) => {
-      const directory = join(folder, 'state');
-      const { spool, events, kinds, dropped, append, drain, wait } = await openSpool(directory);
-      // More than SQLite keeps in memory, where it would not notice.
-      append(numbers(1, 3_000).map(large), progressAt(3_000));
-      const underway = spool.take('stdout')?.count ?? 0;
-      wait();
-      append([], progressAt(3_000));
-      expect([underway > 0, kinds()]).toEqual([true, []]);
-      spoil(directory);
-      wait();
-      append(recordsFrom(3_001, 2), progressAt(3_002));
-      wait();
-      const lost = 3_000 - underway;
-      expect([spool.lag('stdout'), dropped('stdout')]).toEqual([2, lost]);
-      spool.acknowledge('stdout');
-      expect([drain(), spool.durable]).toEqual([[3_001, 3_002], true]);
-      const reasons = ['spool in memory', 'spool on disk again'];
-      expect(kinds().filter((kind) => reasons.includes(kind))).toEqual(reasons);
-      expect(events).toContainEqual({ kind: 'dropped', sink: 'stdout', records: lost, reason: 'corruption' });
-      expect(kinds().includes('spool set aside')).toBe(what === 'damaged' || what === 'another file now');
-      append([], progressAt(3_003));
-      spool.close();
-      const again = await openSpool(directory);
-      expect(again.spool.progress(SOURCE)?.seq).toBe(3_003);
-      // Of a log that is not in the new one, what was known is lost.
-      expect([again.spool.progress('workergroup/8'), again.spool.epochAfterLoss]).toEqual([
-        undefined,
-        expect.any(Number),
-      ]);
-    },
-  );
+  ])('that is %s while it runs is said, counted, and begun anew', async ([what, spoil], { folder }) => {
+    const directory = join(folder, 'state');
+    const { spool, events, kinds, dropped, append, drain, wait } = await openSpool(directory);
+    // More than SQLite keeps in memory, where it would not notice.
+    append(numbers(1, 3_000).map(large), progressAt(3_000));
+    const underway = spool.take('stdout')?.count ?? 0;
+    wait();
+    append([], progressAt(3_000));
+    expect([underway > 0, kinds()]).toEqual([true, []]);
+    spoil(directory);
+    wait();
+    append(recordsFrom(3_001, 2), progressAt(3_002));
+    wait();
+    const lost = 3_000 - underway;
+    expect([spool.lag('stdout'), dropped('stdout')]).toEqual([2, lost]);
+    spool.acknowledge('stdout');
+    expect([drain(), spool.durable]).toEqual([[3_001, 3_002], true]);
+    const reasons = ['spool in memory', 'spool on disk again'];
+    expect(kinds().filter((kind) => reasons.includes(kind))).toEqual(reasons);
+    expect(events).toContainEqual({ kind: 'dropped', sink: 'stdout', records: lost, reason: 'corruption' });
+    expect(kinds().includes('spool set aside')).toBe(what === 'damaged' || what === 'another file now');
+    append([], progressAt(3_003));
+    spool.close();
+    const again = await openSpool(directory);
+    expect(again.spool.progress(SOURCE)?.seq).toBe(3_003);
+    // Of a log that is not in the new one, what was known is lost.
+    expect([again.spool.progress('workergroup/8'), again.spool.epochAfterLoss]).toEqual([
+      undefined,
+      expect.any(Number),
+    ]);
+  });
 
-  test('whose folder is a file for a while waits in memory, in an epoch that a clock set back does not repeat', async ({
-    folder,
-  }) => {
+  test('whose folder is a file for a while waits in memory; no epoch comes again', async ({ folder }) => {
     const directory = join(folder, 'state');
     const before = await openSpool(directory);
     before.append(recordsFrom(1, 5), inEpoch(NOW + 10_000, 5));

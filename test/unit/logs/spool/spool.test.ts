@@ -154,9 +154,7 @@ test('in memory it begins with epochs that no process before had, where there wa
 });
 
 describe('a spool on disk, opened again', () => {
-  test('has what was not acknowledged, and again what was on its way, also when the bound was reached', async ({
-    folder,
-  }) => {
+  test('has what was not acknowledged, and what was on its way, also at its bound', async ({ folder }) => {
     const options = { sinks: ['stdout', 'otlp'], maxBytes: 10 * SIZE };
     const first = await openSpool(folder, options);
     first.spool.append(SOURCE, recordsFrom(1, 4), progressAt(4));
@@ -209,9 +207,7 @@ describe('a spool on disk, opened again', () => {
     expect(linesOf(again.poll(() => text([...late, 'next'])))).toEqual(['next']);
   });
 
-  test('stores of a window what was added: a poll of one line costs little, however many are known', async ({
-    folder,
-  }) => {
+  test('stores of a window what was added, so that a poll of one line costs little', async ({ folder }) => {
     const { spool } = await openSpool(folder);
     const lines = Array.from({ length: MOST_KNOWN + 100 }, (_, index) => `line ${index}`);
     // It grows, and then it slides.
@@ -232,9 +228,7 @@ describe('a spool on disk, opened again', () => {
     expect(Number(db.prepare('SELECT count(*) AS rows FROM window').get()?.['rows'])).toBeLessThan(50);
   });
 
-  test('forgets a sink that is no longer configured, and gives a new one what is there', async ({
-    folder,
-  }) => {
+  test('forgets a sink that is not configured, and gives a new one what is there', async ({ folder }) => {
     const first = await openSpool(folder, { sinks: ['stdout', 'otlp'] });
     first.spool.append(SOURCE, recordsFrom(1, 3), progressAt(3));
     first.drain('otlp');
