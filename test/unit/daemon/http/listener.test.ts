@@ -1,5 +1,4 @@
 import { createServer, type Server } from 'node:http';
-import { connect } from 'node:net';
 import { afterEach, expect, test, vi } from 'vitest';
 import { Redaction } from '../../../../src/contract/text/redaction.ts';
 import {
