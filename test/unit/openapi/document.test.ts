@@ -183,6 +183,41 @@ describe('the OpenAPI document', () => {
     expect(document.info.description).toContain('`x-public-spacing-ms`');
   });
 
+  test('says where each part comes from, and what an address stands for', () => {
+    const deployments = document.tags.find(({ name }) => name === 'deployments');
+    expect(deployments?.description).toBe('Sources: §4.6; public dialect.');
+    const [main] = document.servers as readonly { variables?: Record<string, object> }[];
+    expect(main?.variables?.['base_url']).toMatchObject({
+      description: 'address of the main service; by default that of a local emulator',
+    });
+    const own = openApiDocument({ baseUrl: 'https://a.example/', serverlessUrl: 'https://b.example' });
+    expect(own.servers.map(({ url }) => url)).toEqual(['https://a.example', 'https://b.example']);
+    const [id] = document.paths['/api/v0/deployment/{id}/heartbeat']?.['post']?.parameters ?? [];
+    expect(id).toMatchObject({ name: 'id', description: expect.stringContaining('deployment') as string });
+  });
+
+  test('has the examples of log errors, and no field that an example does not give', () => {
+    const logs = document.paths['/get_workergroup_logs']?.['post'];
+    expect(logs?.responses['401']?.content['application/json'].examples).toMatchObject({
+      invalid_key: { summary: ERRORS.invalid_key.when, value: { error_msg: ERRORS.invalid_key.when } },
+    });
+    for (const { requestBody, operationId } of operations()) {
+      const { keyInBody = 'none', example } = operationOf(operationId);
+      const given = { ...example.input, [keyInBody]: 'API_KEY' } as Record<string, unknown>;
+      for (const [name, value] of Object.entries(requestBody?.content['application/json'].example ?? {}))
+        expect([name, value ?? 'nothing']).toEqual([name, given[name]]);
+    }
+    for (const { responses } of operations())
+      for (const [status, { description }] of Object.entries(responses))
+        if (status !== '200') expect(description).toMatch(/\.( \(Assumed: .*\.\))?$/);
+  });
+
+  test('has the bounds of the contract, and none of numbers as such', () => {
+    expect(JSON.stringify(document)).not.toContain(String(Number.MAX_SAFE_INTEGER));
+    const { properties } = document.components.schemas['EndpointGroupSettings'] as { properties: JsonSchema };
+    expect(properties['min_load']).toMatchObject({ minimum: 0 });
+  });
+
   test('marks what is deprecated, with its replacement', () => {
     const old = operations().filter(({ deprecated }) => deprecated);
     expect(old.map((operation) => [operation.operationId, operation['x-replaced-by']])).toEqual([
