@@ -4,6 +4,7 @@ import { loadHeartConfig } from '../../src/config/load-heart.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import { startDaemon, type Daemon } from '../../src/daemon/daemon.ts';
 import type { Emulator } from '../../src/emulator/index.ts';
+import type { Status } from '../../src/daemon/status/schema.ts';
 import { createLogger } from '../../src/daemon/process/logger.ts';
 import type { StartDaemon } from '../../src/heartbeat/process/supervisor.ts';
 import { HeartService } from '../../src/heartbeat/process/heart-service.ts';
@@ -137,6 +138,15 @@ function mailbox<Message>() {
       setImmediate(deliver);
     },
   };
+}
+
+/** The status of a daemon at this address; of one that does not answer, nothing. */
+export function statusAt(url: string): Promise<Status | undefined> {
+  return fetch(`${url}/api/status`).then(
+    // The port of one that was killed may be another program's by now.
+    (answer) => (answer.ok ? (answer.json() as Promise<Status>) : undefined),
+    () => undefined,
+  );
 }
 
 /** Less than a test has: what was waited for is known then, and not only that a test took too long. */
