@@ -19,8 +19,6 @@ describeWithBrowser("the interface's page of the emulator in a real browser", (o
     const text = await operation.innerText();
     for (const part of ['POST', '§4.6', 'not_found', 'deployment id']) expect(text).toContain(part);
     expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(width);
-    const folder = process.env['SCREENSHOTS'];
-    if (folder) await page.screenshot({ path: `${folder}/docs-${width}.png` });
     expect(problems).toEqual([]);
   });
 });

@@ -8,6 +8,8 @@ import { serviceOf, startTestDaemon, until } from '../support/daemon.ts';
 import { serve } from '../support/local-server.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
+const SEED = { deployments: [{ id: 42, ttl: 300 }], workergroups: [{ id: 7, lines_per_second: 0 }] };
+
 const HOSTILE = [
   '<script>window.hacked = true</script><img src=x onerror="window.hacked = true">',
   '\u001B[31mred\u001B[0m\u0007 bell \u202Ereversed',
@@ -19,9 +21,7 @@ describeWithBrowser('the status page in a real browser', (open) => {
   test.each(SCREENS)(
     'at %d px, %s: shows everything, hostile lines as text, and is accessible',
     async (width, colorScheme) => {
-      await using emulator = await startEmulator({
-        seed: { workergroups: [{ id: 7, lines_per_second: 0 }], deployments: [{ id: 42, ttl: 300 }] },
-      });
+      await using emulator = await startEmulator({ seed: SEED });
       emulator.workergroups.append(7, HOSTILE);
       await using daemon = await startTestDaemon({
         ...serviceOf(emulator),
@@ -93,9 +93,7 @@ describeWithBrowser('the status page in a real browser', (open) => {
   });
 
   test('names what is wrong, worst first', async () => {
-    await using emulator = await startEmulator({
-      seed: { deployments: [{ id: 42, ttl: 300 }], workergroups: [{ id: 7, lines_per_second: 0 }] },
-    });
+    await using emulator = await startEmulator({ seed: SEED });
     await using daemon = await startTestDaemon({
       ...serviceOf(emulator),
       DEPLOYMENTS: '42@300s,43@300s',
@@ -116,9 +114,7 @@ describeWithBrowser('the status page in a real browser', (open) => {
     using folder = temporaryFolder();
     const file = join(folder.path, 'no folder');
     writeFileSync(file, '');
-    await using emulator = await startEmulator({
-      seed: { deployments: [{ id: 42, ttl: 300 }], workergroups: [{ id: 7, lines_per_second: 0 }] },
-    });
+    await using emulator = await startEmulator({ seed: SEED });
     await using daemon = await startTestDaemon({
       ...serviceOf(emulator),
       DEPLOYMENTS: '42@300s',
@@ -138,9 +134,7 @@ describeWithBrowser('the status page in a real browser', (open) => {
   });
 
   test('new lines leave the reader where they are: focus, selection and place', async () => {
-    await using emulator = await startEmulator({
-      seed: { workergroups: [{ id: 7, lines_per_second: 0 }] },
-    });
+    await using emulator = await startEmulator({ seed: SEED });
     emulator.workergroups.append(
       7,
       Array.from({ length: 40 }, (_, index) => `line ${index} ${'x '.repeat(60)}`),

@@ -12,6 +12,7 @@ import type { DaemonMessage, HeartMessage, Link } from '../../src/heartbeat/proc
 import type { LogRecord } from '../../src/logs/record.ts';
 import type { Clock } from '../../src/time/clock.ts';
 import { LineOutput } from '../../src/logs/sinks/stdout.ts';
+import { PATIENCE_MS } from './process.ts';
 import { prefixed } from './settings.ts';
 
 export interface TestDaemon extends AsyncDisposable {
@@ -148,9 +149,6 @@ export function statusAt(url: string): Promise<Status | undefined> {
     () => undefined,
   );
 }
-
-/** Less than a test has: what was waited for is known then, and not only that a test took too long. */
-const PATIENCE_MS = 280_000;
 
 /** Waits until `condition` holds; looks less often later, because many tests wait at once. */
 export async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
