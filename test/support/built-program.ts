@@ -7,7 +7,8 @@ import { temporaryFolder } from './temporary-folder.ts';
 let folder: ReturnType<typeof temporaryFolder> | undefined;
 
 /**
- * Bundled, it starts in a third of the time that the sources take. Once, whichever suites run: all of them start the same.
+ * Bundled, it starts in a third of the time that the sources take. Once, whichever suites run: all of them start
+ * the same.
  */
 export function setup(): void {
   if (process.env['TEST_PROGRAM'] !== undefined) return;
