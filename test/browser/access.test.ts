@@ -1,29 +1,11 @@
 /** What a page of another site can do to a daemon by way of a real browser, and who may look at the status page. */
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startEmulator, type Emulator } from '../../src/emulator/index.ts';
 import { axeViolations } from '../support/axe.ts';
 import { describeWithBrowser } from '../support/browser-suite.ts';
 import { startDaemonProcess, type DaemonProcess } from '../support/daemon-process.ts';
 import { serviceOf, startTestDaemon, until } from '../support/daemon.ts';
-import { watched } from '../support/watched-page.ts';
-
-/** A page of another origin, which a browser opens. */
-async function startPage(): Promise<AsyncDisposable & { readonly url: string }> {
-  const server = createServer((_, response) => {
-    response.writeHead(200, { 'content-type': 'text/html' }).end('<!doctype html><title>evil</title>');
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    [Symbol.asyncDispose]: () =>
-      new Promise((resolve) => {
-        server.closeAllConnections();
-        server.close(() => resolve());
-      }),
-  };
-}
+import { serve } from '../support/local-server.ts';
 
 /** Ways of a page to send a request to `target` that no permission is asked for, or that is sent all the same. */
 const ATTACKS = {
@@ -45,18 +27,20 @@ const ATTACKS = {
   'an image': `new Image().src = target`,
 } as const;
 
-describeWithBrowser('a daemon and a real browser', (browser) => {
+describeWithBrowser('a daemon and a real browser', (open) => {
   describe('a page of another origin', () => {
     let emulator: Emulator;
     let daemon: DaemonProcess;
-    let evil: Awaited<ReturnType<typeof startPage>>;
+    let evil: Awaited<ReturnType<typeof serve>>;
     beforeAll(async () => {
       emulator = await startEmulator();
       daemon = await startDaemonProcess(serviceOf(emulator));
-      evil = await startPage();
+      evil = await serve((_, response) =>
+        response.setHeader('content-type', 'text/html').end('<!doctype html><title>evil</title>'),
+      );
     });
     afterAll(async () => {
-      await evil[Symbol.asyncDispose]();
+      await evil.close();
       await daemon[Symbol.asyncDispose]();
       await emulator.close();
     });
@@ -66,8 +50,7 @@ describeWithBrowser('a daemon and a real browser', (browser) => {
       ['127.0.0.1', 'localhost'].map((host) => [attack, host] as const),
     );
     test.each(cases)('does not end the daemon by %s, from %s', async (attack, host) => {
-      const { page } = watched(await browser.newPage());
-      await page.goto(evil.url.replace('127.0.0.1', host));
+      const { page } = await open(evil.url.replace('127.0.0.1', host));
       const target = `${daemon.adminUrl}/-/quit`;
       const isIt = (request: { url(): string }): boolean => request.url() === target;
       const tried = Promise.race([
@@ -82,8 +65,7 @@ describeWithBrowser('a daemon and a real browser', (browser) => {
     });
 
     test('learns nothing of its configuration', async () => {
-      const { page } = watched(await browser.newPage());
-      await page.goto(evil.url);
+      const { page } = await open(evil.url);
       const target = JSON.stringify(`${daemon.adminUrl}/-/config`);
       const read = `fetch(${target}).then((answer) => answer.text(), (error) => String(error))`;
       expect(await page.evaluate(read)).toBe('TypeError: Failed to fetch');
@@ -100,7 +82,7 @@ describeWithBrowser('a daemon and a real browser', (browser) => {
   test('the configuration can be opened in the address bar', async () => {
     await using emulator = await startEmulator();
     await using daemon = await startTestDaemon(serviceOf(emulator));
-    const { page } = watched(await browser.newPage());
+    const { page } = await open('about:blank');
     const answer = await page.goto(`${daemon.adminUrl}/-/config`);
     expect(answer?.status()).toBe(200);
   });
@@ -120,21 +102,18 @@ describeWithBrowser('a daemon and a real browser', (browser) => {
         METRICS_TOKEN: TOKEN,
       });
       await until(() => daemon.lines(7).length > 0);
-      await using context = await browser.newContext({ viewport: { width, height: 900 }, colorScheme });
-      const { page, problems } = watched(await context.newPage());
-      await page.goto(daemon.url);
+      const { page, problems } = await open(daemon.url, { width, colorScheme });
       await page.getByText('This page needs a token.').waitFor();
       const field = page.getByLabel('Token (PILOTLIGHT_METRICS_TOKEN)');
       expect(await page.locator('body').innerText()).not.toContain('Deployment 42');
       expect(await axeViolations(page)).toEqual([]);
       expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(width);
 
-      await field.fill('another token');
-      await field.press('Enter');
-      await page.getByRole('alert').getByText('does not take this token').waitFor();
-      await field.fill('tökén');
-      await field.press('Enter');
-      await page.getByRole('alert').getByText('does not take this token').waitFor();
+      for (const wrong of ['another token', 'tökén']) {
+        await field.fill(wrong);
+        await field.press('Enter');
+        await page.getByRole('alert').getByText('does not take this token').waitFor();
+      }
       await field.fill(`${TOKEN} `);
       await page.getByRole('button', { name: 'Show' }).click();
       await page.getByText('Deployment 42').waitFor();
@@ -145,7 +124,7 @@ describeWithBrowser('a daemon and a real browser', (browser) => {
       await page.reload();
       await page.getByText('Deployment 42').waitFor();
       expect(await page.evaluate('document.cookie + JSON.stringify(localStorage)')).toBe('{}');
-      const other = await context.newPage();
+      const other = await page.context().newPage();
       await other.goto(daemon.url);
       await other.getByText('This page needs a token.').waitFor();
 

@@ -1,8 +1,7 @@
-import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import type { FleetView } from '../../src/fleet/view.ts';
 import { axeViolations } from '../support/axe.ts';
-import { describeWithBrowser, SCREENS } from '../support/browser-suite.ts';
+import { describeWithBrowser, drawn, SCREENS } from '../support/browser-suite.ts';
 import { until } from '../support/daemon.ts';
 import { listenWithFleet } from '../support/fleet-listener.ts';
 import {
@@ -15,7 +14,6 @@ import {
   UNSEEN,
   WATCH_ALL,
 } from '../support/recorded-fleet.ts';
-import { watched } from '../support/watched-page.ts';
 
 const HOSTILE = '<img src=x onerror="window.hacked = true">\u001B[31m\u202Eevil';
 const MINUTES = 360;
@@ -59,25 +57,12 @@ function serve(view: () => FleetView) {
   });
 }
 
-/** How many of the pixels of a plot are drawn upon. */
-function inked(page: Page, label: string): Promise<number> {
-  const canvas = `document.querySelector('[aria-label="${label}"] canvas')`;
-  return page.evaluate<number>(
-    `(({ width, height }, context) => { const { data } = context.getImageData(0, 0, width, height);
-      return data.filter((value, index) => index % 4 === 3 && value > 0).length / (width * height); })
-      (${canvas}, ${canvas}.getContext('2d'))`,
-  );
-}
-
-describeWithBrowser('endpoints on the status page, in a real browser', (browser) => {
+describeWithBrowser('endpoints on the status page, in a real browser', (open) => {
   test.each(SCREENS)(
     'at %d px, %s: shows each with its plots, and is accessible',
     async (width, colorScheme) => {
       await using listener = await serve(() => troubled(Date.now()));
-      const { page, problems } = watched(
-        await browser.newPage({ viewport: { width, height: 900 }, colorScheme }),
-      );
-      await page.goto(listener.url);
+      const { page, problems } = await open(listener.url, { width, colorScheme });
       await page.locator('.plot canvas').nth(3).waitFor();
       const text = await page.locator('body').innerText();
       for (const part of [
@@ -105,8 +90,11 @@ describeWithBrowser('endpoints on the status page, in a real browser', (browser)
       }
       for (const control of ['\u001B', '\u202E']) expect(text).not.toContain(control);
       expect(await page.evaluate('window.hacked')).toBeUndefined();
-      expect(await inked(page, 'Load and capacity of chat: time')).toBeGreaterThan(0.1);
-      expect(await inked(page, 'Workers of chat by status: time')).toBeGreaterThan(0.3);
+      for (const [name, least] of [
+        ['Load and capacity of chat: time', 0.1],
+        ['Workers of chat by status: time', 0.3],
+      ] as const)
+        expect((await drawn(page.getByRole('slider', { name }))).share).toBeGreaterThan(least);
       expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(width);
       expect(await axeViolations(page)).toEqual([]);
       expect(problems).toEqual([]);
@@ -115,8 +103,7 @@ describeWithBrowser('endpoints on the status page, in a real browser', (browser)
 
   test('the arrow keys choose a moment, and a screen reader hears its figures', async () => {
     await using listener = await serve(() => troubled(Date.now()));
-    const { page } = watched(await browser.newPage());
-    await page.goto(listener.url);
+    const { page } = await open(listener.url);
     const plot = page.getByRole('slider', { name: 'Load and capacity of chat: time' });
     await plot.focus();
     const said = (): Promise<string | null> => plot.getAttribute('aria-valuetext');
@@ -143,8 +130,7 @@ describeWithBrowser('endpoints on the status page, in a real browser', (browser)
 
   test('a hole in what was recorded stays a hole, and says that nothing is known of it', async () => {
     await using listener = await serve(() => troubled(Date.now()));
-    const { page } = watched(await browser.newPage());
-    await page.goto(listener.url);
+    const { page } = await open(listener.url);
     const plot = page.getByRole('slider', { name: 'Load and capacity of chat: time' });
     await plot.focus();
     await page.keyboard.press('Home');
@@ -163,8 +149,7 @@ describeWithBrowser('endpoints on the status page, in a real browser', (browser)
       const sample = sampleAt(Date.now(), { spend_per_hour: price });
       return fleetView([endpointView({ sample })]);
     });
-    const { page } = watched(await browser.newPage());
-    await page.goto(listener.url);
+    const { page } = await open(listener.url);
     const plot = page.getByRole('slider', { name: 'Workers of chat by status: time' });
     await plot.focus();
     await page.keyboard.press('Home');
@@ -181,12 +166,10 @@ describeWithBrowser('endpoints on the status page, in a real browser', (browser)
       recordedFleet(() => fleetView([], { samples: false })),
       { endpoints: [], fleetInterval: 15_000, budgetPerHour: undefined, budgetPerMonth: undefined },
     );
-    const { page } = watched(await browser.newPage());
-    const loaded: string[] = [];
-    page.on('request', (request) => loaded.push(new URL(request.url()).pathname));
-    await page.goto(listener.url);
+    const { page, asked } = await open(listener.url);
     await page.getByText('all is well').waitFor();
     await page.getByText('None configured (PILOTLIGHT_ENDPOINTS).').waitFor();
+    const loaded = asked.map((url) => new URL(url).pathname);
     expect(loaded).toContain('/status.js');
     expect(loaded.filter((path) => /plot|endpoints|api\/fleet/i.test(path))).toEqual([]);
     expect(await page.getByLabel('Plots of the last').isVisible()).toBe(false);
@@ -197,8 +180,7 @@ describeWithBrowser('endpoints on the status page, in a real browser', (browser)
     [true, 'None found (PILOTLIGHT_ENDPOINTS).'],
   ])('endpoints that are configured and not there are told of: looking is %s', async (samples, words) => {
     await using listener = await serve(() => fleetView([], { samples }));
-    const { page } = watched(await browser.newPage());
-    await page.goto(listener.url);
+    const { page } = await open(listener.url);
     await page.getByText(words).waitFor();
   });
 });

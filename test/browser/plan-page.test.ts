@@ -2,14 +2,13 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { planPage, reportAssets } from '../../src/cli/plan/report/page.ts';
-import { describeWithBrowser } from '../support/browser-suite.ts';
+import { describeWithBrowser, drawn } from '../support/browser-suite.ts';
 import { planCommandLine } from '../support/plan-command.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
-import { watched } from '../support/watched-page.ts';
 
 const HOSTILE = '</script><img src=x onerror="window.hacked = true">';
 
-describeWithBrowser('the page of a plan in a real browser', (browser) => {
+describeWithBrowser('the page of a plan in a real browser', (open) => {
   /** For both screens: it takes seconds. */
   let searched: ReturnType<typeof planned> | undefined;
   test.each([
@@ -25,28 +24,10 @@ describeWithBrowser('the page of a plan in a real browser', (browser) => {
       const file = join(folder.path, 'plan.html');
       writeFileSync(file, planPage(outcome, reportAssets()));
 
-      const { page, problems } = watched(
-        await browser.newPage({ viewport: { width, height: 900 }, colorScheme }),
-      );
-      const asked: string[] = [];
-      page.on('request', (request) => asked.push(request.url()));
-      await page.goto(`file://${file}`);
+      const { page, problems, asked } = await open(`file://${file}`, { width, colorScheme });
       const plots = page.getByRole('slider');
       expect(await plots.count()).toBe(4);
-      for (const plot of await plots.all()) {
-        const canvas = plot.locator('canvas');
-        // Something is on it: not all of its pixels are the same.
-        const colours = await canvas.evaluate((node) => {
-          const drawing = node as unknown as {
-            width: number;
-            height: number;
-            getContext(kind: string): { getImageData(...box: number[]): { data: Uint8ClampedArray } };
-          };
-          const { data } = drawing.getContext('2d').getImageData(0, 0, drawing.width, drawing.height);
-          return new Set(new Uint32Array(data.buffer)).size;
-        });
-        expect(colours).toBeGreaterThan(10);
-      }
+      for (const plot of await plots.all()) expect((await drawn(plot)).colours).toBeGreaterThan(10);
       // The keys choose a moment, and the legend has its values.
       const cost = page.getByRole('slider', { name: 'Cost since the start: time' });
       await cost.focus();

@@ -3,7 +3,7 @@
  */
 import { startEmulator } from '../../src/emulator/index.ts';
 import { launchBrowser } from '../support/browser.ts';
-import { startTestDaemon, until } from '../support/daemon.ts';
+import { serviceOf, startTestDaemon, until } from '../support/daemon.ts';
 
 const [file = 'deploy/status-page.png', width = '1100', colorScheme = 'light', full, trouble] =
   process.argv.slice(2);
@@ -33,8 +33,7 @@ await using emulator = await startEmulator({
   },
 });
 await using daemon = await startTestDaemon({
-  API_KEY: emulator.apiKey,
-  BASE_URL: emulator.url,
+  ...serviceOf(emulator),
   DEPLOYMENTS: trouble ? '42@60s,43@300s,44@60s' : '42@60s,43@300s',
   HEARTBEAT_INTERVAL: '3s',
   WORKER_GROUPS: '7',

@@ -1,6 +1,3 @@
-import { once } from 'node:events';
-import { createServer, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -8,8 +5,10 @@ import { startEmulator } from '../../src/emulator/index.ts';
 import { axeViolations } from '../support/axe.ts';
 import { describeWithBrowser, SCREENS } from '../support/browser-suite.ts';
 import { serviceOf, startTestDaemon, until } from '../support/daemon.ts';
+import { serve } from '../support/local-server.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
-import { watched } from '../support/watched-page.ts';
+
+const SEED = { deployments: [{ id: 42, ttl: 300 }], workergroups: [{ id: 7, lines_per_second: 0 }] };
 
 const HOSTILE = [
   '<script>window.hacked = true</script><img src=x onerror="window.hacked = true">',
@@ -18,13 +17,11 @@ const HOSTILE = [
   'ready',
 ];
 
-describeWithBrowser('the status page in a real browser', (browser) => {
+describeWithBrowser('the status page in a real browser', (open) => {
   test.each(SCREENS)(
     'at %d px, %s: shows everything, hostile lines as text, and is accessible',
     async (width, colorScheme) => {
-      await using emulator = await startEmulator({
-        seed: { workergroups: [{ id: 7, lines_per_second: 0 }], deployments: [{ id: 42, ttl: 300 }] },
-      });
+      await using emulator = await startEmulator({ seed: SEED });
       emulator.workergroups.append(7, HOSTILE);
       await using daemon = await startTestDaemon({
         ...serviceOf(emulator),
@@ -38,10 +35,7 @@ describeWithBrowser('the status page in a real browser', (browser) => {
       await until(
         async () => daemon.lines(7).length === HOSTILE.length && daemon.daemon.status().account !== null,
       );
-      const { page, problems } = watched(
-        await browser.newPage({ viewport: { width, height: 900 }, colorScheme }),
-      );
-      await page.goto(daemon.url);
+      const { page, problems } = await open(daemon.url, { width, colorScheme });
       await page.getByRole('region', { name: 'worker group 7' }).getByText('ready').waitFor();
       await page.getByRole('article', { name: 'Service' }).getByText('A log is one text.').waitFor();
       const text = await page.locator('body').innerText();
@@ -72,8 +66,7 @@ describeWithBrowser('the status page in a real browser', (browser) => {
   test('says in one sentence that all is well, and when the daemon has gone', async () => {
     await using emulator = await startEmulator();
     const daemon = await startTestDaemon({ ...serviceOf(emulator), DEPLOYMENTS: '42@300s' });
-    const { page } = watched(await browser.newPage());
-    await page.goto(daemon.url);
+    const { page } = await open(daemon.url);
     const sentence = page.getByRole('status');
     await sentence.getByText('The deployment is alive, all is well.').waitFor();
     await daemon.stop();
@@ -88,29 +81,19 @@ describeWithBrowser('the status page in a real browser', (browser) => {
       DEPLOYMENTS: '42@300s',
       ENDPOINTS: 'all',
     });
-    const forward = async (path: string, response: ServerResponse): Promise<void> => {
-      const answer = await fetch(new URL(path, daemon.url));
+    await using proxy = await serve(async ({ url = '' }, response) => {
+      if (!url.startsWith('/pilot/')) return response.writeHead(404).end();
+      const answer = await fetch(new URL(url.slice('/pilot'.length), daemon.url));
       response.writeHead(answer.status, { 'content-type': answer.headers.get('content-type') ?? '' });
-      response.end(await answer.text());
-    };
-    const proxy = createServer(({ url = '' }, response) => {
-      if (url.startsWith('/pilot/')) void forward(url.slice('/pilot'.length), response);
-      else response.writeHead(404).end();
+      return response.end(await answer.text());
     });
-    await once(proxy.listen(0, '127.0.0.1'), 'listening');
-    const { port } = proxy.address() as AddressInfo;
-    const { page } = watched(await browser.newPage());
-    await page.goto(`http://127.0.0.1:${port}/pilot/`);
+    const { page } = await open(`${proxy.url}/pilot/`);
     await page.getByRole('status').getByText('The deployment is alive').waitFor();
     await page.locator('.plots figure').first().waitFor({ state: 'attached' });
-    await page.close();
-    proxy.close();
   });
 
   test('names what is wrong, worst first', async () => {
-    await using emulator = await startEmulator({
-      seed: { deployments: [{ id: 42, ttl: 300 }], workergroups: [{ id: 7, lines_per_second: 0 }] },
-    });
+    await using emulator = await startEmulator({ seed: SEED });
     await using daemon = await startTestDaemon({
       ...serviceOf(emulator),
       DEPLOYMENTS: '42@300s,43@300s',
@@ -118,8 +101,7 @@ describeWithBrowser('the status page in a real browser', (browser) => {
       ENDPOINT_GROUPS: '[{"endpoint_name":"chat","target_util":0.97}]',
     });
     await until(async () => daemon.daemon.status().deployments[1]?.state === 'gone');
-    const { page } = watched(await browser.newPage());
-    await page.goto(daemon.url);
+    const { page } = await open(daemon.url);
     await page.getByText('1 of 2 deployments alive, 2 things to look at.').waitFor();
     const troubles = await page.locator('#troubles li').allInnerTexts();
     expect(troubles).toEqual([
@@ -132,9 +114,7 @@ describeWithBrowser('the status page in a real browser', (browser) => {
     using folder = temporaryFolder();
     const file = join(folder.path, 'no folder');
     writeFileSync(file, '');
-    await using emulator = await startEmulator({
-      seed: { deployments: [{ id: 42, ttl: 300 }], workergroups: [{ id: 7, lines_per_second: 0 }] },
-    });
+    await using emulator = await startEmulator({ seed: SEED });
     await using daemon = await startTestDaemon({
       ...serviceOf(emulator),
       DEPLOYMENTS: '42@300s',
@@ -143,8 +123,7 @@ describeWithBrowser('the status page in a real browser', (browser) => {
       LOG_FILE_MAX_FILES: 'many',
       ENDPOINT_GROUPS: '[{"endpoint_name":"chat","target_util":1.5}]',
     });
-    const { page } = watched(await browser.newPage());
-    await page.goto(daemon.url);
+    const { page } = await open(daemon.url);
     await page.getByText('The deployment is alive, 3 things to look at.').waitFor();
     expect(await page.locator('#troubles li').allInnerTexts()).toEqual([
       expect.stringMatching(/^A feature is off: PILOTLIGHT_LOG_FILE_MAX_FILES: got many; allowed: /),
@@ -155,9 +134,7 @@ describeWithBrowser('the status page in a real browser', (browser) => {
   });
 
   test('new lines leave the reader where they are: focus, selection and place', async () => {
-    await using emulator = await startEmulator({
-      seed: { workergroups: [{ id: 7, lines_per_second: 0 }] },
-    });
+    await using emulator = await startEmulator({ seed: SEED });
     emulator.workergroups.append(
       7,
       Array.from({ length: 40 }, (_, index) => `line ${index} ${'x '.repeat(60)}`),
@@ -167,8 +144,7 @@ describeWithBrowser('the status page in a real browser', (browser) => {
       WORKER_GROUPS: '7',
       PUBLIC_STATUS: 'true',
     });
-    const { page } = watched(await browser.newPage({ viewport: { width: 375, height: 700 } }));
-    await page.goto(daemon.url);
+    const { page } = await open(daemon.url, { width: 375 });
     const lines = page.getByRole('region', { name: 'worker group 7' });
     await lines.getByText('line 39').waitFor();
     const place = (): Promise<unknown> =>

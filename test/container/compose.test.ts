@@ -1,9 +1,8 @@
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { beforeAll, expect, test } from 'vitest';
-import type { Status } from '../../src/daemon/status/schema.ts';
 import { composeFile, hasCompose } from '../support/compose.ts';
-import { until } from '../support/daemon.ts';
+import { statusAt, until } from '../support/daemon.ts';
 import { buildImage, hasImages, IMAGE } from '../support/image.ts';
 import { describeWith, root } from '../support/optional.ts';
 import { freePort } from '../support/ports.ts';
@@ -35,11 +34,7 @@ describeWith(
     try {
       // Grafana's image is not to be had everywhere; its dashboard is tested against a Prometheus of its own.
       compose(environment, 'up', '--detach', '--no-build', 'emulator', 'pilotlight', 'prometheus');
-      const seen = async (): Promise<Status | undefined> =>
-        fetch(`http://127.0.0.1:${status}/api/status`).then(
-          (answer) => answer.json() as Promise<Status>,
-          () => undefined,
-        );
+      const seen = () => statusAt(`http://127.0.0.1:${status}`);
       let before = 0;
       await until(async () => {
         const now = await seen();

@@ -1,8 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { GenericContainer, Wait, type StartedTestContainer } from 'testcontainers';
 import { beforeAll, expect, test } from 'vitest';
-import type { Status } from '../../src/daemon/status/schema.ts';
-import { until } from '../support/daemon.ts';
+import { statusAt, until } from '../support/daemon.ts';
 import { commandsOf, textOf } from '../docs/documents.ts';
 import { buildImage, hasImages, IMAGE } from '../support/image.ts';
 import { describeWith } from '../support/optional.ts';
@@ -19,7 +18,7 @@ describeWith(
   beforeAll(buildImage, 280_000);
 
   test('keeps a deployment alive with a read-only file system, no capabilities and 192 MiB', async () => {
-    await using emulator = await start(['emulator', '--host', '127.0.0.1', '--port', '18080']);
+    await using _emulator = await start(['emulator', '--host', '127.0.0.1', '--port', '18080']);
     await using sidecar = await start(['run'], {
       PILOTLIGHT_API_KEY: 'emulator-key',
       PILOTLIGHT_BASE_URL: 'http://127.0.0.1:18080',
@@ -29,14 +28,7 @@ describeWith(
       PILOTLIGHT_ADMIN_LISTEN: '127.0.0.1:19848',
     });
     await until(async () => {
-      const status = await fetch('http://127.0.0.1:19847/api/status').then(
-        (response) =>
-          response.json() as Promise<{
-            deployments: { state: string }[];
-            worker_groups: { lines: number }[];
-          }>,
-        () => undefined,
-      );
+      const status = await statusAt('http://127.0.0.1:19847');
       return status?.deployments[0]?.state === 'healthy' && (status.worker_groups[0]?.lines ?? 0) > 0;
     });
     // The health check that Docker itself runs, by the image's own HEALTHCHECK.
@@ -44,27 +36,15 @@ describeWith(
     expect([health.exitCode, health.output]).toEqual([0, '']);
     const user = await sidecar.container.exec(['/nodejs/bin/node', '-p', 'process.getuid()']);
     expect(user.output.trim()).toBe('65532');
-    expect(emulator.container.getName()).not.toBe('');
-
     const id = sidecar.container.getId();
     expect(spawnSync('docker', ['stop', '--time', '15', id]).status).toBe(0);
-    const exitCode = spawnSync('docker', ['inspect', '--format', '{{.State.ExitCode}}', id], {
-      encoding: 'utf8',
-    });
-    expect(exitCode.stdout.trim()).toBe('0');
+    const inspect = ['inspect', '--format', '{{.State.ExitCode}}', id];
+    expect(spawnSync('docker', inspect, { encoding: 'utf8' }).stdout.trim()).toBe('0');
   });
 
   test('the README runs it beside an app', async () => {
-    await using emulator = await start([
-      'emulator',
-      '--host',
-      '127.0.0.1',
-      '--port',
-      '18081',
-      '--dialect',
-      'public',
-    ]);
-    expect(emulator.container.getName()).not.toBe('');
+    const address = ['--host', '127.0.0.1', '--port', '18081'];
+    await using _emulator = await start(['emulator', ...address, '--dialect', 'public']);
     const env = {
       ...process.env,
       PILOTLIGHT_API_KEY: 'emulator-key',
@@ -86,10 +66,7 @@ describeWith(
     expect(status, stderr).toBe(0);
     try {
       await until(async () => {
-        const seen = await fetch('http://127.0.0.1:9847/api/status').then(
-          (response) => response.json() as Promise<Status>,
-          () => undefined,
-        );
+        const seen = await statusAt('http://127.0.0.1:9847');
         return seen?.deployments[0]?.state === 'healthy';
       });
       expect(shell(showStatus).stdout).toMatch(/deployment square \(\d+\): healthy/);
@@ -100,21 +77,14 @@ describeWith(
 
   test('the bundle reaches a Redis', async () => {
     await using redis = await startRedis();
-    await using sidecar = await start(['run'], {
+    await using _sidecar = await start(['run'], {
       PILOTLIGHT_API_KEY: 'any',
       PILOTLIGHT_BASE_URL: 'http://127.0.0.1:1',
       PILOTLIGHT_REDIS_URL: redis.url(),
       PILOTLIGHT_LISTEN: '127.0.0.1:19849',
       PILOTLIGHT_ADMIN_LISTEN: '127.0.0.1:0',
     });
-    expect(sidecar.container.getId()).not.toBe('');
-    await until(async () => {
-      const status = await fetch('http://127.0.0.1:19849/api/status').then(
-        (response) => response.json() as Promise<Status>,
-        () => undefined,
-      );
-      return status?.replica.role === 'holder';
-    });
+    await until(async () => (await statusAt('http://127.0.0.1:19849'))?.replica.role === 'holder');
   });
 
   test('a wrong configuration ends the container with exit code 2 and says why', () => {

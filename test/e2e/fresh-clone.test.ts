@@ -1,10 +1,10 @@
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, symlinkSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { describeWith, root } from '../support/optional.ts';
 import { startProgram } from '../support/process.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 
 /** The Node of the machine, not the one that npm scripts bring: it may be older than the program needs. */
 const systemNode = process.env['PATH']
@@ -17,19 +17,14 @@ describeWith(
   process.env['REQUIRE_ALL'] === '1' && systemNode !== undefined,
   'set REQUIRE_ALL=1; it installs everything anew, which takes a minute',
 )('a fresh clone on a machine with nothing but its Node', () => {
-  let folder: string;
-  beforeAll(() => {
-    folder = mkdtempSync(join(tmpdir(), 'pilotlight-clone-'));
-  });
-  afterAll(() => rmSync(folder, { recursive: true, force: true }));
-
   test('npm run demo -- --for 20s installs, runs, survives a fault and sums up', async () => {
-    const clone = join(folder, 'pilotlight');
+    using folder = temporaryFolder();
+    const clone = join(folder.path, 'pilotlight');
     expect(spawnSync('git', ['clone', '--quiet', root, clone]).status).toBe(0);
     await using demo = startProgram(
       'npm',
       ['run', 'demo', '--', '--for', '20s'],
-      { PATH: nodeOnlyPath(folder) },
+      { PATH: nodeOnlyPath(folder.path) },
       clone,
     );
     expect(await demo.exit, demo.stderr() + demo.stdout()).toBe(0);

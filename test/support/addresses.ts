@@ -3,7 +3,7 @@ import { randomInt } from 'node:crypto';
 import { isIP } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import type { Resolve } from '../../src/client/transport/address-book.ts';
-import { startFaultProxy, type FaultMode, type FaultProxy } from './fault-proxy.ts';
+import { randomHost, startFaultProxy, type FaultMode, type FaultProxy } from './fault-proxy.ts';
 
 export interface Addresses extends AsyncDisposable {
   readonly port: number;
@@ -24,7 +24,7 @@ export const hasIpv6 = Object.values(networkInterfaces()).some((all) =>
 export async function startAddresses(
   target: number,
   faults: readonly FaultMode[],
-  hosts = faults.map(() => randomAddress()),
+  hosts = faults.map(() => randomHost()),
 ): Promise<Addresses> {
   const port = randomInt(20_000, 32_000);
   const proxies: FaultProxy[] = [];
@@ -49,8 +49,4 @@ export async function startAddresses(
     },
   };
   return addresses;
-}
-
-function randomAddress(): string {
-  return `127.${randomInt(1, 255)}.${randomInt(1, 255)}.${randomInt(1, 255)}`;
 }

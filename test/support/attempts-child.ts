@@ -48,15 +48,8 @@ async function attempt(url: string, abortAfter: number): Promise<string> {
   const controller = new AbortController();
   const timer = setTimeout(() => controller.abort(new Error('aborted')), abortAfter);
   try {
-    const { status } = await transport.exchange({
-      url,
-      method: 'POST',
-      headers: {},
-      body: undefined,
-      signal: controller.signal,
-      fresh: false,
-      maxBytes: 1024,
-    });
+    const plain = { method: 'POST', headers: {}, body: undefined, fresh: false, maxBytes: 1024 };
+    const { status } = await transport.exchange({ url, signal: controller.signal, ...plain });
     return String(status);
   } catch (error) {
     if (error === controller.signal.reason) return 'aborted';

@@ -4,6 +4,7 @@ import { loadHeartConfig } from '../../src/config/load-heart.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import { startDaemon, type Daemon } from '../../src/daemon/daemon.ts';
 import type { Emulator } from '../../src/emulator/index.ts';
+import type { Status } from '../../src/daemon/status/schema.ts';
 import { createLogger } from '../../src/daemon/process/logger.ts';
 import type { StartDaemon } from '../../src/heartbeat/process/supervisor.ts';
 import { HeartService } from '../../src/heartbeat/process/heart-service.ts';
@@ -11,6 +12,7 @@ import type { DaemonMessage, HeartMessage, Link } from '../../src/heartbeat/proc
 import type { LogRecord } from '../../src/logs/record.ts';
 import type { Clock } from '../../src/time/clock.ts';
 import { LineOutput } from '../../src/logs/sinks/stdout.ts';
+import { PATIENCE_MS } from './process.ts';
 import { prefixed } from './settings.ts';
 
 export interface TestDaemon extends AsyncDisposable {
@@ -139,8 +141,14 @@ function mailbox<Message>() {
   };
 }
 
-/** Less than a test has: what was waited for is known then, and not only that a test took too long. */
-const PATIENCE_MS = 280_000;
+/** The status of a daemon at this address; of one that does not answer, nothing. */
+export function statusAt(url: string): Promise<Status | undefined> {
+  return fetch(`${url}/api/status`).then(
+    // The port of one that was killed may be another program's by now.
+    (answer) => (answer.ok ? (answer.json() as Promise<Status>) : undefined),
+    () => undefined,
+  );
+}
 
 /** Waits until `condition` holds; looks less often later, because many tests wait at once. */
 export async function until(condition: () => boolean | Promise<boolean>): Promise<void> {

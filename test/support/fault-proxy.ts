@@ -19,7 +19,7 @@ export interface FaultProxy extends AsyncDisposable {
   switchTo(mode: FaultMode): Promise<void>;
 }
 
-export interface Address {
+interface Address {
   readonly host: string;
   readonly port: number;
 }
@@ -31,7 +31,11 @@ export interface Address {
  */
 function ownAddress(): Address {
   if (process.platform !== 'linux') return { host: '127.0.0.1', port: 0 };
-  return { host: `127.${randomInt(1, 255)}.${randomInt(1, 255)}.${randomInt(1, 255)}`, port: 20_000 };
+  return { host: randomHost(), port: 20_000 };
+}
+
+export function randomHost(): string {
+  return `127.${randomInt(1, 255)}.${randomInt(1, 255)}.${randomInt(1, 255)}`;
 }
 
 /** `port` of 127.0.0.1 is where the connections lead. `wanted`: where to listen. */

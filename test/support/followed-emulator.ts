@@ -35,11 +35,10 @@ export async function followEmulator(
     seed: { workergroups: [{ id: GROUP, lines_per_second: 0, replay: { lines: [...replay] } }] },
     ...options,
   });
-  const observe = onAnswer && { answer: onAnswer };
   const client = createClient({
     baseUrl: emulator.url,
     apiKey: emulator.apiKey,
-    ...(observe && { observe }),
+    ...(onAnswer && { observe: { answer: onAnswer } }),
   });
   const time = new ServiceTime((ms) => emulator.clock.advance(ms));
   const sink = new CollectingSink();

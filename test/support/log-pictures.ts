@@ -34,15 +34,6 @@ export class Pictured {
     this.state = beginGroup({ source: { kind: 'workergroup', id: 7 }, start: 'all', ...beginning });
   }
 
-  /** @returns The picture as it came out: equal to what was given, if all is as it says. */
-  see(picture: string): { readonly drawn: readonly string[]; readonly found: readonly string[] } {
-    const rows = picture
-      .split('\n')
-      .map((row) => row.trim().replaceAll(/ +/g, ' '))
-      .filter((row) => row !== '');
-    return { drawn: rows, found: rows.map((row) => this.#row(row)) };
-  }
-
   answer(text: string, tail = ROOM, waitMs = this.next.delayMs): Step {
     this.now += waitMs;
     if (this.state.isProbing) this.#advance(lastLines(text, this.next.tail), this.next.tail);
@@ -50,18 +41,15 @@ export class Pictured {
   }
 
   #advance(text: string, tail: number): Step {
-    return this.#take(
-      advance(this.state, {
-        answer: { kind: 'text', text },
-        tail,
-        now: this.now,
-        roundTripMs: 20,
-        random: 0.5,
-      }),
-    );
+    const answered = { answer: { kind: 'text', text }, tail, now: this.now } as const;
+    const step = advance(this.state, { ...answered, roundTripMs: 20, random: 0.5 });
+    ({ state: this.state, next: this.next } = step);
+    this.records.push(...step.records);
+    return step;
   }
 
-  #row(row: string): string {
+  /** @returns The row as it came out: equal to what was given, if all is as it says. */
+  see(row: string): string {
     const { seconds, extent = '', view = '' } = ROW.exec(row)?.groups ?? {};
     if (extent === '') throw new Error(`not a row of a picture: ${row}`);
     const words = view === '' ? [] : view.split(' ');
@@ -69,12 +57,6 @@ export class Pictured {
     const tail = extent === 'full' ? text.split('\n').length : ROOM;
     const step = this.answer(text, tail, seconds === undefined ? undefined : 1_000 * Number(seconds));
     return `${row.slice(0, row.indexOf('→')).trimEnd()} → ${told(step, tail)}`;
-  }
-
-  #take(step: Step): Step {
-    ({ state: this.state, next: this.next } = step);
-    this.records.push(...step.records);
-    return step;
   }
 }
 
@@ -97,7 +79,10 @@ function told({ records, stale, next }: Step, tail: number): string {
 }
 
 export function expectPicture(picture: string, pictured = new Pictured()): Pictured {
-  const { drawn, found } = pictured.see(picture);
-  expect(found).toEqual(drawn);
+  const rows = picture
+    .split('\n')
+    .map((row) => row.trim().replaceAll(/ +/g, ' '))
+    .filter((row) => row !== '');
+  expect(rows.map((row) => pictured.see(row))).toEqual(rows);
   return pictured;
 }

@@ -28,19 +28,14 @@ export interface OpenedSpool {
 
 export async function openSpool(
   directory: string | undefined,
-  {
-    sinks = ['stdout'],
-    maxBytes,
-    isRestart,
-  }: Partial<Pick<OpenOptions, 'sinks' | 'maxBytes' | 'isRestart'>> = {},
+  { sinks = ['stdout'], ...options }: Partial<Pick<OpenOptions, 'sinks' | 'maxBytes' | 'isRestart'>> = {},
 ): Promise<OpenedSpool> {
   const clock = new VirtualClock(NOW);
   const events: LogEvent[] = [];
   const opening = Spool.open({
     directory,
     sinks,
-    ...(maxBytes !== undefined && { maxBytes }),
-    ...(isRestart !== undefined && { isRestart }),
+    ...options,
     clock,
     observe: (event) => events.push(event),
   });
@@ -64,11 +59,8 @@ export async function openSpool(
       } catch (error) {
         if (!(error instanceof EpochOver)) throw error;
         const { epoch } = error;
-        spool.append(
-          SOURCE,
-          records.map((one) => ({ ...one, epoch })),
-          { ...progress, epoch },
-        );
+        const inNext = records.map((one) => ({ ...one, epoch }));
+        spool.append(SOURCE, inNext, { ...progress, epoch });
       }
     },
     drain(sink = sinks[0] ?? '', batches = Infinity) {
@@ -106,11 +98,8 @@ export class TakingSinks {
 
   take(spool: Spool, sink: string): void {
     const batch = this.#underway.has(sink) ? undefined : spool.take(sink);
-    if (batch !== undefined)
-      this.#underway.set(
-        sink,
-        batch.records.map(({ seq }) => seq),
-      );
+    const seqs = batch?.records.map(({ seq }) => seq);
+    if (seqs !== undefined) this.#underway.set(sink, seqs);
   }
 
   give(spool: Spool, sink: string): void {

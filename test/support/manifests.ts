@@ -1,9 +1,10 @@
 /** The objects of Kubernetes that deploy/ makes, and what their schemas say of them. */
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseAllDocuments } from 'yaml';
 import { root } from './optional.ts';
+import { temporaryFolder } from './temporary-folder.ts';
 
 export interface Manifest {
   readonly apiVersion: string;
@@ -85,25 +86,15 @@ function typeOf({ apiVersion, kind }: Manifest): string {
 export function schemaProblems(all: readonly Manifest[]): string {
   const cache = `${root}node_modules/.cache/`;
   mkdirSync(cache, { recursive: true });
-  const place = mkdtempSync(join(cache, 'manifests-'));
-  try {
-    const file = join(place, 'manifests.ts');
-    const lines = all.map((one, index) => `export const m${index}: ${typeOf(one)} = ${JSON.stringify(one)};`);
-    writeFileSync(file, lines.join('\n'));
-    const options = ['--noEmit', '--strict', '--skipLibCheck', '--module', 'nodenext', '--target', 'es2024'];
-    const args = [
-      `${root}node_modules/typescript/bin/tsc`,
-      '--ignoreConfig',
-      ...options,
-      '--types',
-      '',
-      file,
-    ];
-    const { stdout, stderr } = spawnSync(process.execPath, args, { encoding: 'utf8' });
-    return stdout + stderr;
-  } finally {
-    rmSync(place, { recursive: true, force: true });
-  }
+  using folder = temporaryFolder(cache);
+  const file = join(folder.path, 'manifests.ts');
+  const lines = all.map((one, index) => `export const m${index}: ${typeOf(one)} = ${JSON.stringify(one)};`);
+  writeFileSync(file, lines.join('\n'));
+  const compiler = [`${root}node_modules/typescript/bin/tsc`, '--ignoreConfig'];
+  const options = ['--noEmit', '--strict', '--skipLibCheck', '--module', 'nodenext', '--target', 'es2024'];
+  const args = [...compiler, ...options, '--types', '', file];
+  const { stdout, stderr } = spawnSync(process.execPath, args, { encoding: 'utf8' });
+  return stdout + stderr;
 }
 
 const NAME = 'pilotlight';

@@ -1,6 +1,6 @@
 /** The other end of NOTIFY_SOCKET, as systemd has it: each datagram as it came. Perl, because Node has no such sockets. */
 import { join } from 'node:path';
-import { startProgram, type Program } from './process.ts';
+import { startProgram } from './process.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 
 const RECEIVER = `
@@ -17,14 +17,7 @@ while (defined recv($socket, my $message, 4096, 0)) {
 }
 `;
 
-export interface NotifySocket extends AsyncDisposable {
-  readonly path: string;
-  /** One string a datagram; its lines are joined by spaces. */
-  messages(): string[];
-  readonly program: Program;
-}
-
-export async function startNotifySocket(): Promise<NotifySocket> {
+export async function startNotifySocket() {
   const folder = temporaryFolder();
   const path = join(folder.path, 'notify');
   const program = startProgram('perl', ['-e', RECEIVER, path]);
@@ -32,8 +25,9 @@ export async function startNotifySocket(): Promise<NotifySocket> {
   return {
     path,
     program,
-    // BARRIER is systemd-notify's own: it waits until its message was taken.
+    /** One string a datagram; its lines are joined by spaces. */
     messages: () =>
+      // BARRIER is systemd-notify's own: it waits until its message was taken.
       program
         .stdout()
         .split('\n')

@@ -6,13 +6,6 @@ import { join } from 'node:path';
 import { createServer } from 'node:tls';
 import { listening, type Listening } from './listening.ts';
 
-export interface PrivateCa {
-  /** Its own certificate, for NODE_EXTRA_CA_CERTS. */
-  readonly file: string;
-  /** Key and certificate of a server with these names. */
-  issue(...names: readonly string[]): Certificate;
-}
-
 function openssl(folder: string, ...args: readonly string[]): void {
   const { status, stderr } = spawnSync('openssl', args, { cwd: folder, encoding: 'utf8' });
   if (status !== 0) throw new Error(stderr);
@@ -20,12 +13,14 @@ function openssl(folder: string, ...args: readonly string[]): void {
 
 const NEW_KEY = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes'];
 
-export function createPrivateCa(folder: string): PrivateCa {
+export function createPrivateCa(folder: string) {
   const subject = ['-subj', '/CN=Private test CA', '-days', '2'];
   openssl(folder, 'req', '-x509', ...NEW_KEY, '-keyout', 'ca.key', '-out', 'ca.pem', ...subject);
   return {
+    /** Its own certificate, for NODE_EXTRA_CA_CERTS. */
     file: join(folder, 'ca.pem'),
-    issue(...names) {
+    /** Key and certificate of a server with these names. */
+    issue(...names: readonly string[]): Certificate {
       const alternatives = names.map((name) => (/^[\d.]+$/.test(name) ? `IP:${name}` : `DNS:${name}`));
       writeFileSync(join(folder, 'names'), `subjectAltName=${alternatives.join(',')}\n`);
       openssl(folder, 'req', ...NEW_KEY, '-keyout', 'key.pem', '-out', 'request.pem', '-subj', '/CN=service');

@@ -3,8 +3,8 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { root } from './optional.ts';
 import { PROGRAM } from './program.ts';
 
-/** Less than a test has: what was printed is known then, and not only that a test took too long. */
-const PATIENCE_MS = 280_000;
+/** Less than a test has: what was waited for is known then, and not only that a test took too long. */
+export const PATIENCE_MS = 280_000;
 
 const running = new Set<ChildProcess>();
 

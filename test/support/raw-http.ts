@@ -1,4 +1,5 @@
 /** Requests with the headers that a test wants, and no others; over TCP or a socket file. */
+import { once } from 'node:events';
 import { request } from 'node:http';
 import { connect, type Socket } from 'node:net';
 
@@ -38,23 +39,16 @@ export interface RawConnection {
 export async function holdOpen(url: string, count: number, words = ''): Promise<RawConnection[]> {
   const { hostname, port } = new URL(url);
   return Promise.all(
-    Array.from(
-      { length: count },
-      () =>
-        new Promise<RawConnection>((resolve, reject) => {
-          const socket = connect(Number(port), hostname);
-          const closed = new Promise<void>((end) => socket.once('close', () => end()));
-          socket.once('error', reject);
-          socket.once('connect', () => {
-            socket.off('error', reject);
-            // Reset by the listener, which is what is asked for.
-            socket.on('error', () => {});
-            // What is not read keeps a socket from closing.
-            socket.resume();
-            if (words !== '') socket.write(words);
-            resolve({ socket, closed });
-          });
-        }),
-    ),
+    Array.from({ length: count }, async () => {
+      const socket = connect(Number(port), hostname);
+      const closed = new Promise<void>((end) => socket.once('close', () => end()));
+      await once(socket, 'connect');
+      // Reset by the listener, which is what is asked for.
+      socket.on('error', () => {});
+      // What is not read keeps a socket from closing.
+      socket.resume();
+      if (words !== '') socket.write(words);
+      return { socket, closed };
+    }),
   );
 }

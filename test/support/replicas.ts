@@ -4,7 +4,7 @@ import type { Status } from '../../src/daemon/status/schema.ts';
 import type { Emulator } from '../../src/emulator/index.ts';
 import type { LogRecord } from '../../src/logs/record.ts';
 import { startDaemonProcess, type DaemonProcess } from './daemon-process.ts';
-import { serviceOf, until } from './daemon.ts';
+import { serviceOf, statusAt, until } from './daemon.ts';
 
 export { gapsOf, linesOf } from './log-polls.ts';
 
@@ -39,12 +39,7 @@ export async function startReplica(
     daemon,
     // What a kill cut in half does not count: the heart's daemon may be killed and started again too.
     records: () => daemon.stdout().split('\n').flatMap(wholeRecord),
-    status: () =>
-      fetch(`${daemon.url}/api/status`).then(
-        // Of one that was killed the port may be another program's by now.
-        (answer) => (answer.ok ? (answer.json() as Promise<Status>) : undefined),
-        () => undefined,
-      ),
+    status: () => statusAt(daemon.url),
   };
 }
 

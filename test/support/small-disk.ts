@@ -5,17 +5,9 @@ import { join } from 'node:path';
 import { describeWith } from './optional.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 
-export interface SmallDisk extends Disposable {
-  readonly path: string;
-  fill(): void;
-  free(): void;
-  readOnly(): void;
-  writable(): void;
-}
-
 const FILLING = Buffer.alloc(2 ** 20);
 
-export function smallDisk(kibibytes: number): SmallDisk {
+export function smallDisk(kibibytes: number) {
   const folder = temporaryFolder();
   mount('-t', 'tmpfs', '-o', `size=${kibibytes}k`, 'tmpfs', folder.path);
   const filler = join(folder.path, 'filler');

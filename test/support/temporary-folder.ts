@@ -6,8 +6,11 @@ import { join } from 'node:path';
 const MEMORY = '/dev/shm';
 
 /** A folder that goes with its scope: `using folder = temporaryFolder()`. */
-export function temporaryFolder(): Disposable & { readonly path: string } {
-  return folderIn(tmpdir());
+export function temporaryFolder(parent = tmpdir()): Disposable & { readonly path: string } {
+  const path = mkdtempSync(join(parent, 'pilotlight-'));
+  // A program that is ending may write into it meanwhile.
+  const options = { recursive: true, force: true, maxRetries: 10 };
+  return { path, [Symbol.dispose]: () => rmSync(path, options) };
 }
 
 /**
@@ -15,14 +18,7 @@ export function temporaryFolder(): Disposable & { readonly path: string } {
  * sync a line, and a property has thousands of them.
  */
 export function memoryFolder(): Disposable & { readonly path: string } {
-  return folderIn(isWritable(MEMORY) ? MEMORY : tmpdir());
-}
-
-function folderIn(parent: string): Disposable & { readonly path: string } {
-  const path = mkdtempSync(join(parent, 'pilotlight-'));
-  // A program that is ending may write into it meanwhile.
-  const options = { recursive: true, force: true, maxRetries: 10 };
-  return { path, [Symbol.dispose]: () => rmSync(path, options) };
+  return temporaryFolder(isWritable(MEMORY) ? MEMORY : tmpdir());
 }
 
 function isWritable(path: string): boolean {

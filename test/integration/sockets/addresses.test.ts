@@ -8,7 +8,7 @@ import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { createPartialClient } from '../../../src/client/caller.ts';
 import { createTransport } from '../../../src/client/transport/transport.ts';
 import { serverlessOperations } from '../../../src/contract/operations/serverless/serverless.ts';
-import { startEmulator, type Emulator } from '../../../src/emulator/index.ts';
+import { startEmulator } from '../../../src/emulator/index.ts';
 import { createBeatPort } from '../../../src/heartbeat/driver/beat.ts';
 import { HeartbeatDriver } from '../../../src/heartbeat/driver/driver.ts';
 import type { HeartbeatState } from '../../../src/heartbeat/engine/state.ts';
@@ -38,11 +38,8 @@ const STALE = answering(
 );
 const FOREIGN = answering('200 OK', '{"success":true,"deployment_id":999999}');
 
-let emulator: Emulator;
 let lastId = 0;
-beforeAll(async () => {
-  emulator = await startEmulator();
-});
+const emulator = await startEmulator();
 afterAll(() => emulator[Symbol.asyncDispose]());
 
 /** One deployment that is kept alive over `resolve`. */

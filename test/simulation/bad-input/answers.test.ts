@@ -1,28 +1,17 @@
 /** Whatever a service answers, from the words down to the bytes: an answer that fits, or an error that says what is wrong. */
 import * as fc from '../../support/fast-check.ts';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createClient, type Client } from '../../../src/client/client.ts';
+import { afterAll, expect, test } from 'vitest';
+import { createClient } from '../../../src/client/client.ts';
 import { CallError } from '../../../src/client/errors.ts';
 import { OPERATION_IDS, operationOf, type OperationId } from '../../../src/contract/operations.ts';
 import { casesOf, PATIENCE, withoutHang } from '../../support/bad-input/cases.ts';
-import {
-  honestAnswer,
-  liesTo,
-  startLyingService,
-  type Lie,
-  type LyingService,
-} from '../../support/bad-input/lies.ts';
+import { honestAnswer, liesTo, startLyingService, type Lie } from '../../support/bad-input/lies.ts';
 
 const KEY = 'sk-answers-0123456789';
 
 let lie: Lie;
-let service: LyingService;
-let client: Client;
-
-beforeAll(async () => {
-  service = await startLyingService(() => lie);
-  client = createClient({ baseUrl: service.url, apiKey: KEY });
-});
+const service = await startLyingService(() => lie);
+const client = createClient({ baseUrl: service.url, apiKey: KEY });
 afterAll(async () => {
   await client[Symbol.asyncDispose]();
   await service[Symbol.asyncDispose]();

@@ -5,8 +5,6 @@ import { operationOf, type OperationId } from '../../../src/contract/operations.
 import { listening, type Listening } from '../listening.ts';
 import { damagedBytes, damagedJsonText, damagedText } from './damage.ts';
 
-export type LyingService = Listening;
-
 /** What comes of a request, by its method and target: the bytes of an answer, which ends its connection unless `keeps`. */
 export interface Lie {
   readonly bytes: Buffer;
