@@ -7,6 +7,7 @@ import { accepted, deliveredLines, deploymentBooks, scrape } from './books.ts';
 import { ensure, report } from './figures.ts';
 import {
   copyProgram,
+  cpuPercent,
   measured,
   secondsArgument,
   spawnBareNode,
@@ -36,13 +37,12 @@ await using program = await startProgram(node, {
 });
 const settleMs = Math.min(10_000, SECONDS * 200);
 await delay(settleMs);
-const cpuBefore = program.cpuSeconds();
-const from = performance.now();
-while (performance.now() - from < SECONDS * 1000 - settleMs) {
-  await scrape(program);
-  await delay(Math.min(SCRAPE_MS, SECONDS * 100));
-}
-const cpu = ((program.cpuSeconds() - cpuBefore) / (performance.now() - from)) * 100_000;
+const cpu = await cpuPercent(program, async () => {
+  for (const from = performance.now(); performance.now() - from < SECONDS * 1_000 - settleMs;) {
+    await scrape(program);
+    await delay(Math.min(SCRAPE_MS, SECONDS * 100));
+  }
+});
 const { mb, anonymousMb } = program.memory();
 const heart = program.heartMemory();
 const { lapses } = await deploymentBooks(emulator, { seconds: SECONDS, ttlSeconds: 60 });

@@ -15,18 +15,27 @@ export interface Books {
 
 /** @param seconds For so long each deployment was to be kept, of TTL `ttlSeconds`: it was, or nothing was measured. */
 export async function deploymentBooks(
-  { url }: { readonly url: string },
+  emulator: { readonly url: string },
   { seconds, ttlSeconds }: { readonly seconds: number; readonly ttlSeconds: number },
 ): Promise<Books> {
-  const state = await fetch(`${url}/_emulator/state`);
-  const { deployments } = (await state.json()) as { deployments: readonly Deployment[] };
+  const deployments = await deploymentsOf(emulator);
   const beats = Math.min(...deployments.map((one) => one.beats));
   const least = Math.max(1, Math.floor(seconds / ttlSeconds));
   ensure(beats >= least, `each deployment was beaten ${least} times at least; one was ${beats} times`);
+  return booksOf(deployments);
+}
+
+export function booksOf(deployments: readonly Deployment[]): Books {
   return {
     lapses: deployments.reduce((sum, one) => sum + one.lapses, 0),
     closestSeconds: Math.min(...deployments.map(({ minMarginMs }) => minMarginMs ?? Infinity)) / 1000,
   };
+}
+
+export async function deploymentsOf({ url }: { readonly url: string }): Promise<readonly Deployment[]> {
+  const state = await fetch(`${url}/_emulator/state`);
+  const { deployments } = (await state.json()) as { deployments: readonly Deployment[] };
+  return deployments;
 }
 
 export async function scrape({ url }: { readonly url: string }): Promise<string> {

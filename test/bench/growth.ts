@@ -5,13 +5,7 @@ import { hashesOf } from '../../src/logs/answer.ts';
 import { deliveredLines, deploymentBooks, scrape } from './books.ts';
 import { ensure, quantile } from './figures.ts';
 import { reportGrowth } from './results.ts';
-import {
-  copyProgram,
-  secondsArgument,
-  startEmulatorProcess,
-  startProgram,
-  type Measured,
-} from './processes.ts';
+import { copyProgram, cpuPercent, secondsArgument, startEmulatorProcess, startProgram } from './processes.ts';
 
 const SECONDS = secondsArgument(20);
 const TTL_S = 60;
@@ -48,7 +42,7 @@ async function deployments(count: number): Promise<void> {
   });
   // The first interval is a short one, so that beats spread.
   await delay(Math.min(SECONDS, TTL_S / 3) * 1000);
-  reportGrowth('deployments-cpu', count, await cpuPercent(program));
+  reportGrowth('deployments-cpu', count, await cpuPercent(program, () => delay(SECONDS * 1_000)));
   reportGrowth('deployments-memory', count, program.memory().mb);
   const times: number[] = [];
   for (let turn = 0; turn < SCRAPES; turn += 1) {
@@ -70,14 +64,8 @@ async function groups(count: number): Promise<void> {
     WORKER_GROUPS: ids.join(','),
   });
   await delay(5_000);
-  reportGrowth('groups-cpu', count, await cpuPercent(program));
+  reportGrowth('groups-cpu', count, await cpuPercent(program, () => delay(SECONDS * 1_000)));
   const offered = SECONDS * count * LINES_PER_SECOND;
   ensure((await deliveredLines(program)) > 0.9 * offered, `nearly all of ${offered} lines on stdout`);
   reportGrowth('groups-memory', count, program.memory().mb);
-}
-
-async function cpuPercent(program: Measured): Promise<number> {
-  const [before, from] = [program.cpuSeconds(), performance.now()];
-  await delay(SECONDS * 1000);
-  return ((program.cpuSeconds() - before) / (performance.now() - from)) * 100_000;
 }

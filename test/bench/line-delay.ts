@@ -2,13 +2,11 @@
  * How long a line takes from appearing at the service to stdout, at 100 lines/s, against the time between two polls.
  * Run: node test/bench/line-delay.ts [seconds]
  */
-import { createInterface } from 'node:readline';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { LogRecord } from '../../src/logs/record.ts';
 import { serveLog } from '../support/raw-log-server.ts';
 import { LogService } from '../support/log-service.ts';
 import { ensure, quantile, report } from './figures.ts';
-import { copyProgram, measured, secondsArgument, spawnProgram } from './processes.ts';
+import { copyProgram, secondsArgument, startFollower } from './processes.ts';
 
 const SECONDS = secondsArgument(60);
 const EVERY_MS = 10;
@@ -24,15 +22,10 @@ await using service = await serveLog((tail) => {
   return log.answer(tail);
 });
 using node = copyProgram(process.execPath);
-const settings = { API_KEY: 'key', BASE_URL: service.url, WORKER_GROUPS: '7', LOG_START: 'end' };
-const child = spawnProgram(node, settings, {}, 'pipe');
-child.stderr!.resume();
-await using _program = measured(child);
-
+const settings = { API_KEY: 'key', BASE_URL: service.url, WORKER_GROUPS: '7' };
 const delays: number[] = [];
-createInterface(child.stdout!).on('line', (text) => {
-  const record = JSON.parse(text) as LogRecord;
-  if ('line' in record) delays.push(performance.now() - Number(record.line.split(' ')[0]));
+await using _program = startFollower(node, settings, (line) => {
+  delays.push(performance.now() - Number(line.split(' ')[0]));
 });
 const writer = setInterval(() => log.writeLines([`${performance.now()} INFO one more request`]), EVERY_MS);
 await delay(Math.min(SETTLE_MS, SECONDS * 300));

@@ -1,13 +1,13 @@
 /**
- * 10,000 deployments whose TTLs the service's list tells. Run: node test/bench/many-deployments.ts [seconds] [deployments]
+ * 10,000 deployments whose TTLs the service's list tells. Run: node test/bench/many-deployments.ts [seconds]
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { deploymentBooks, scrape } from './books.ts';
 import { report } from './figures.ts';
-import { copyProgram, secondsArgument, startEmulatorProcess, startProgram } from './processes.ts';
+import { copyProgram, cpuPercent, secondsArgument, startEmulatorProcess, startProgram } from './processes.ts';
 
 const SECONDS = secondsArgument(300);
-const COUNT = Number(process.argv[3] ?? 10_000);
+const COUNT = 10_000;
 const TTL_S = 60;
 const IDS = Array.from({ length: COUNT }, (_, index) => index + 1);
 
@@ -19,10 +19,9 @@ await using program = await startProgram(node, {
   ...emulator.settings,
   DEPLOYMENTS: IDS.join(','),
 });
-await delay(Math.min(20_000, SECONDS * 200));
-const [cpuBefore, from] = [program.cpuSeconds(), performance.now()];
-await delay(SECONDS * 1000 - Math.min(20_000, SECONDS * 200));
-const cpu = ((program.cpuSeconds() - cpuBefore) / (performance.now() - from)) * 100_000;
+const settleMs = Math.min(20_000, SECONDS * 200);
+await delay(settleMs);
+const cpu = await cpuPercent(program, () => delay(SECONDS * 1_000 - settleMs));
 const { mb } = program.memory();
 const text = await scrape(program);
 const books = await deploymentBooks(emulator, { seconds: SECONDS, ttlSeconds: TTL_S });

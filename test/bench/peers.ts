@@ -2,12 +2,13 @@
  * What else could send the heartbeat: the vendor's loop in Python, curl in a shell loop, and a daemon that one writes in
  * an afternoon. Each sends one a second. A peer whose parts are missing is left out. Run: node test/bench/peers.ts [seconds]
  */
-import { spawn, spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { build } from 'esbuild';
-import { root } from '../support/optional.ts';
+import { hasCommand, root } from '../support/optional.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
+import { deploymentsOf } from './books.ts';
 import { ensure } from './figures.ts';
 import { reportPeer } from './results.ts';
 import {
@@ -62,10 +63,12 @@ const PEERS: readonly Peer[] = [
       measured(spawnProgram(node, { API_KEY: apiKey, BASE_URL: url, DEPLOYMENTS: `42@${TTL_S}s` })),
   },
   { id: 'naive', program: process.execPath, start: loop(await naiveDaemon(folder.path)) },
-  ...(has(PYTHON, '-c', 'import requests')
+  ...(hasCommand(PYTHON, '-c', 'import requests')
     ? [{ id: 'vendor', program: PYTHON, start: loop('-c', VENDOR_LOOP) }]
     : []),
-  ...(has('curl', '--version') ? [{ id: 'curl', program: '/bin/sh', start: loop('-c', CURL_LOOP) }] : []),
+  ...(hasCommand('curl', '--version')
+    ? [{ id: 'curl', program: '/bin/sh', start: loop('-c', CURL_LOOP) }]
+    : []),
 ];
 
 for (const peer of PEERS) await measure(peer);
@@ -75,7 +78,6 @@ async function measure({ id, program, start }: Peer): Promise<void> {
   using copy = copyProgram(program);
   const from = performance.now();
   await using running = start(copy, emulator);
-  running.child.stderr?.resume();
   while ((await beats(emulator)) === 0) await delay(1);
   const startMs = performance.now() - from;
   await delay(SETTLE_MS);
@@ -88,11 +90,9 @@ async function measure({ id, program, start }: Peer): Promise<void> {
   reportPeer({ peer: id, memoryMb: mb, anonymousMb, startMs, cpuMsPerBeat: cpuMs / sent });
 }
 
-async function beats({ url }: EmulatorProcess): Promise<number> {
-  const state = (await (await fetch(`${url}/_emulator/state`)).json()) as {
-    deployments: { beats: number }[];
-  };
-  return state.deployments[0]?.beats ?? 0;
+async function beats(emulator: EmulatorProcess): Promise<number> {
+  const [deployment] = await deploymentsOf(emulator);
+  return deployment?.beats ?? 0;
 }
 
 /** Bundled as the program is. @returns Its path. */
@@ -119,8 +119,4 @@ function loop(...args: readonly string[]): Peer['start'] {
         },
       }),
     );
-}
-
-function has(command: string, ...args: readonly string[]): boolean {
-  return spawnSync(command, args, { stdio: 'ignore' }).status === 0;
 }

@@ -8,6 +8,7 @@ import { copyFileSync, existsSync, realpathSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Seed } from '../../src/emulator/seed/seed.ts';
+import type { LogRecord } from '../../src/logs/record.ts';
 import { root } from '../support/optional.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { IMAGE_ENV, IMAGE_FLAGS } from './image.ts';
@@ -48,6 +49,8 @@ export function measured(child: ChildProcess): Measured {
   const { pid } = child;
   if (pid === undefined) throw new Error('the process did not start');
   started.add(child);
+  // A full pipe would stop it.
+  child.stderr?.resume();
   child.once('exit', () => started.delete(child));
   return {
     child,
@@ -72,13 +75,8 @@ export async function startEmulatorProcess(
   using folder = temporaryFolder();
   const file = join(folder.path, 'seed.json');
   writeFileSync(file, JSON.stringify(seed));
-  const child = spawn(
-    process.execPath,
-    [BUNDLE, 'emulator', '--port', '0', '--seed', file, '--dialect', dialect],
-    {
-      stdio: ['ignore', 'pipe', 'inherit'],
-    },
-  );
+  const args = [BUNDLE, 'emulator', '--port', '0', '--seed', file, '--dialect', dialect];
+  const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
   for await (const line of createInterface(child.stdout)) {
     const match = /listening on (\S+) \(API key: ([^;)]+)/.exec(line);
     if (!match) continue;
@@ -98,7 +96,6 @@ export async function startProgram(
   for await (const line of createInterface(child.stderr!)) {
     if (!line.includes('"pilotlight started"')) continue;
     const { url } = JSON.parse(line) as { url: string };
-    child.stderr!.resume();
     const program = measured(child);
     return Object.assign(program, {
       url,
@@ -135,6 +132,27 @@ export function spawnProgram(
   });
 }
 
+/** A program that follows worker groups; `take` gets each of their lines from its standard output. */
+export function startFollower(
+  node: ProgramCopy,
+  settings: Record<string, string>,
+  take: (line: string, group: number | undefined) => void,
+): Measured {
+  const child = spawnProgram(node, { LOG_START: 'end', ...settings }, {}, 'pipe');
+  createInterface(child.stdout!).on('line', (text) => {
+    const record = JSON.parse(text) as LogRecord;
+    if ('line' in record) take(record.line, record.workergroup_id);
+  });
+  return measured(child);
+}
+
+/** CPU of a program while `during` runs, in percent of a core. */
+export async function cpuPercent(program: Measured, during: () => Promise<unknown>): Promise<number> {
+  const [before, from] = [program.cpuSeconds(), performance.now()];
+  await during();
+  return ((program.cpuSeconds() - before) / (performance.now() - from)) * 100_000;
+}
+
 export function spawnBareNode(node: ProgramCopy, script: string): ChildProcess {
   return spawn(node.path, ['-e', script], {
     stdio: 'ignore',
@@ -162,11 +180,7 @@ export function copyProgram(program: string): ProgramCopy {
   copyFileSync(binary, path);
   // By the names that the loader looks for, which may be links to files with longer ones.
   for (const library of libraries(binary)) copyFileSync(library, join(folder.path, basename(library)));
-  return {
-    path,
-    env: { LD_LIBRARY_PATH: folder.path },
-    [Symbol.dispose]: () => folder[Symbol.dispose](),
-  };
+  return { ...folder, path, env: { LD_LIBRARY_PATH: folder.path } };
 }
 
 /** Shared libraries of a binary, by their paths; none where it has none, or where nobody can tell. */

@@ -42,10 +42,10 @@ export function benchTable(results: Results | undefined, figures: readonly Figur
   if (!results) return 'Not measured yet: `npm run bench`.';
   const { growth, peers } = results;
   const tables = [
-    ...(figures.length > 0 ? [figureTable(results, figures)] : []),
-    ...(growth.length > 0 ? [growthTable(growth)] : []),
-    ...(peers.length > 0 ? [peerTable(peers)] : []),
-  ];
+    figures.length > 0 && figureTable(results, figures),
+    growth.length > 0 && growthTable(growth),
+    peers.length > 0 && peerTable(peers),
+  ].filter((table) => table !== false);
   return [...tables, MEMORY, origin(results)].join('\n\n');
 }
 
@@ -94,14 +94,6 @@ function quantity(value: number, unit: string): string {
   return unit === '×' ? `${text}×` : `${text} ${unit}`.trimEnd();
 }
 
-export interface GrowthRow {
-  readonly id: string;
-  readonly what: string;
-  readonly unit: string;
-  /** The amount of work is a number of these. */
-  readonly of: string;
-}
-
 /** One measurement at one amount, as growth.ts prints it: a line of JSON. */
 export interface GrowthPoint {
   readonly growth: string;
@@ -109,14 +101,14 @@ export interface GrowthPoint {
   readonly value: number;
 }
 
-export const GROWTH_ROWS: readonly GrowthRow[] = [
-  { id: 'deployments-cpu', what: 'CPU', unit: '% of a core', of: 'deployments' },
-  { id: 'deployments-memory', what: 'memory', unit: 'MB', of: 'deployments' },
-  { id: 'deployments-scrape', what: 'a scrape', unit: 'ms', of: 'deployments' },
-  { id: 'groups-cpu', what: 'CPU', unit: '% of a core', of: 'groups at 100 lines/s' },
-  { id: 'groups-memory', what: 'memory', unit: 'MB', of: 'groups at 100 lines/s' },
-  { id: 'align', what: 'an alignment', unit: 'ms', of: 'lines' },
-];
+const GROWTH: Readonly<Record<string, string>> = {
+  'deployments-cpu': 'CPU for so many deployments, % of a core',
+  'deployments-memory': 'memory for so many deployments, MB',
+  'deployments-scrape': 'a scrape for so many deployments, ms',
+  'groups-cpu': 'CPU for so many groups at 100 lines/s, % of a core',
+  'groups-memory': 'memory for so many groups at 100 lines/s, MB',
+  align: 'an alignment for so many lines, ms',
+};
 
 export function reportGrowth(growth: string, amount: number, value: number): void {
   const point: GrowthPoint = { growth, amount, value: Number(value.toPrecision(3)) };
@@ -127,7 +119,7 @@ export function reportGrowth(growth: string, amount: number, value: number): voi
  * k of value ≈ base + c·amount^k over the two largest steps: what the work costs is what it adds to the smallest
  * amount. 1 is linear. Undefined with fewer than three amounts, or where nothing was added.
  */
-export function exponent(points: readonly GrowthPoint[]): number | undefined {
+function exponent(points: readonly GrowthPoint[]): number | undefined {
   const [base, before, last] = [points[0], points.at(-2), points.at(-1)];
   if (!base || !before || !last || points.length < 3) return undefined;
   const [less, more] = [before.value - base.value, last.value - base.value];
@@ -135,16 +127,16 @@ export function exponent(points: readonly GrowthPoint[]): number | undefined {
   return Math.log(more / less) / Math.log(last.amount / before.amount);
 }
 
-export function growthTable(points: readonly GrowthPoint[]): string {
+function growthTable(points: readonly GrowthPoint[]): string {
   const amounts = [...new Set(points.map(({ amount }) => amount))].toSorted((one, other) => one - other);
   const header = ['', ...amounts.map((amount) => amount.toLocaleString('en')), 'exponent'];
-  const rows = GROWTH_ROWS.map(({ id, what, unit, of }) => {
+  const rows = Object.entries(GROWTH).map(([id, what]) => {
     const own = points.filter(({ growth }) => growth === id);
     const cells = amounts.map((amount) => {
       const value = own.find((point) => point.amount === amount)?.value;
-      return value === undefined ? '' : value.toLocaleString('en', { maximumSignificantDigits: 3 });
+      return value === undefined ? '' : quantity(value, '');
     });
-    return [`${what} for so many ${of}, ${unit}`].concat(cells, exponent(own)?.toFixed(2) ?? '');
+    return [what].concat(cells, exponent(own)?.toFixed(2) ?? '');
   });
   return markdown(header, rows);
 }
@@ -168,14 +160,13 @@ const PEERS: Readonly<Record<string, string>> = {
 };
 
 export function reportPeer(measurement: PeerMeasurement): void {
-  const rounded = Object.entries(measurement).map(([name, value]) => [
-    name,
+  const rounded = JSON.stringify(measurement, (_, value: unknown) =>
     typeof value === 'number' ? Number(value.toPrecision(3)) : value,
-  ]);
-  process.stdout.write(`${JSON.stringify(Object.fromEntries(rounded))}\n`);
+  );
+  process.stdout.write(`${rounded}\n`);
 }
 
-export function peerTable(measurements: readonly PeerMeasurement[]): string {
+function peerTable(measurements: readonly PeerMeasurement[]): string {
   const header = [
     'one deployment',
     'memory, MB',

@@ -24,58 +24,28 @@ import {
   type Results,
 } from './results.ts';
 
-interface Script {
-  readonly name: string;
-  /** What it measures: ids of FIGURES; none where it fills a table of its own. */
-  readonly figures: readonly string[];
-  /** How long it runs, seconds, where it takes an argument; and with --quick. */
-  readonly seconds?: readonly [full: number, quick: number];
-}
-
-const SCRIPTS: readonly Script[] = [
-  {
-    name: 'shared-key',
-    figures: [
-      'shared-lapses',
-      ...['1', '10', '50'].map((groups) => `shared-delay-${groups}`),
-      ...['1', '5', '20'].map((programs) => `shared-refused-${programs}`),
-    ],
-    seconds: [900, 600],
-  },
-  { name: 'bundle', figures: ['bundle'] },
-  { name: 'start', figures: ['start'] },
-  {
-    name: 'at-rest',
-    figures: ['memory', 'anonymous', 'heart-anonymous', 'idle-cpu'],
-    seconds: [300, 30],
-  },
-  { name: 'silent-tls', figures: ['silent-tls-files', 'silent-tls-lapses'] },
-  {
-    name: 'many-deployments',
-    figures: ['many-lapses', 'many-lag', 'many-memory', 'many-cpu'],
-    seconds: [300, 75],
-  },
-  { name: 'one-key', figures: ['one-key-lapses', 'one-key-refused'], seconds: [300, 120] },
-  { name: 'requests', figures: ['requests'], seconds: [300, 60] },
-  { name: 'logs', figures: ['align', 'align-identical'] },
-  {
-    name: 'log-lines',
-    figures: ['lines', 'late-lines', 'groups-memory', 'long-lines-memory'],
-    seconds: [30, 10],
-  },
-  { name: 'line-delay', figures: ['line-delay'], seconds: [60, 10] },
-  { name: 'metrics', figures: ['metrics', 'metrics-many'] },
-  { name: 'emulator', figures: ['emulator'] },
-  { name: 'planner', figures: ['planner'] },
-  { name: 'search-grid', figures: ['search-excess', 'search-faster'] },
-  { name: 'fleet-week', figures: ['fleet-week'] },
-  {
-    name: 'fleet-history',
-    figures: ['history-disk', 'history-query', 'history-wait', 'bill-count', 'bill-query'],
-  },
-  { name: 'growth', figures: [], seconds: [20, 5] },
-  { name: 'peers', figures: [], seconds: [30, 10] },
-];
+/** In the order in which they run, with their seconds, and those of --quick, if they take an argument. */
+const SCRIPTS: Readonly<Record<string, readonly [full: number, quick: number] | undefined>> = {
+  'shared-key': [900, 600],
+  bundle: undefined,
+  start: undefined,
+  'at-rest': [300, 30],
+  'silent-tls': undefined,
+  'many-deployments': [300, 75],
+  'one-key': [300, 120],
+  requests: [300, 60],
+  logs: undefined,
+  'log-lines': [30, 10],
+  'line-delay': [60, 10],
+  metrics: undefined,
+  emulator: undefined,
+  planner: undefined,
+  'search-grid': undefined,
+  'fleet-week': undefined,
+  'fleet-history': undefined,
+  growth: [20, 5],
+  peers: [30, 10],
+};
 
 const { values } = parseArgs({
   options: {
@@ -84,24 +54,22 @@ const { values } = parseArgs({
     record: { type: 'boolean', default: false },
   },
 });
-const asked = values.only?.split(',');
-const unknown = asked?.filter((id) => !SCRIPTS.some(({ name, figures }) => [name, ...figures].includes(id)));
-if (unknown && unknown.length > 0) {
-  const known = SCRIPTS.flatMap(({ name, figures }) => [...new Set([name, ...figures])]);
-  process.stderr.write(`no figure or script ${unknown.join(', ')}; there are ${known.join(', ')}\n`);
+const asked = values.only?.split(',').map((name) => FIGURES.find(({ id }) => id === name)?.script ?? name);
+const unknown = asked?.filter((name) => !Object.hasOwn(SCRIPTS, name)) ?? [];
+if (unknown.length > 0) {
+  const known = new Set([...Object.keys(SCRIPTS), ...FIGURES.map(({ id }) => id)]);
+  process.stderr.write(`no figure or script ${unknown.join(', ')}; there are ${[...known].join(', ')}\n`);
   process.exit(2);
 }
-const scripts = SCRIPTS.filter(
-  ({ name, figures }) => asked?.some((id) => [name, ...figures].includes(id)) ?? true,
-);
 /** Who asks for one figure of a script is shown what else it measured, and judged by it. */
-const rows = FIGURES.filter(({ id }) => scripts.some(({ figures }) => figures.includes(id)));
+const rows = FIGURES.filter(({ script }) => asked?.includes(script) ?? true);
 
 const measurements = new Map<string, Measurement>();
 const growth: GrowthPoint[] = [];
 const peers: PeerMeasurement[] = [];
-run('.config/build.ts');
-for (const script of scripts) await measure(script);
+const build = spawnSync(process.execPath, [join(root, '.config/build.ts')], { stdio: ['ignore', 2, 2] });
+if (build.status !== 0) throw new Error('the build failed; nothing was measured');
+for (const script of Object.keys(SCRIPTS)) if (asked?.includes(script) ?? true) await measure(script);
 const results: Results = {
   date: new Date().toISOString(),
   revision: git('describe', '--always', '--dirty'),
@@ -142,10 +110,10 @@ function bareStartMs(): number {
 }
 
 /** Lines of JSON are measurements; a script may print others, for people. */
-async function measure({ name, seconds }: Script): Promise<void> {
+async function measure(name: string): Promise<void> {
   process.stderr.write(`${name} …\n`);
   const path = join(root, `test/bench/${name}.ts`);
-  const duration = seconds?.[values.quick ? 1 : 0];
+  const duration = SCRIPTS[name]?.[values.quick ? 1 : 0];
   const child = spawn(process.execPath, [path, ...(duration === undefined ? [] : [String(duration)])], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
@@ -162,11 +130,6 @@ async function measure({ name, seconds }: Script): Promise<void> {
   if (code === 0) return;
   process.stderr.write(`${name} ended with code ${String(code)}\n`);
   process.exitCode = 1;
-}
-
-function run(script: string): void {
-  const { status } = spawnSync(process.execPath, [join(root, script)], { stdio: ['ignore', 2, 2] });
-  if (status !== 0) throw new Error(`${script} failed; nothing was measured`);
 }
 
 function git(...args: readonly string[]): string {

@@ -4,8 +4,7 @@
  * CPU. Of the grid every so many sets are timed. Run: node test/bench/search-grid.ts
  */
 import { generateLoad, RecordedLoad } from '../../src/scaling/planner/load.ts';
-import { searchSpace, type SearchPoint } from '../../src/scaling/planner/search/search.ts';
-import { searchParameters } from '../../src/scaling/planner/search/search.ts';
+import { searchParameters, searchSpace, type SearchPoint } from '../../src/scaling/planner/search/search.ts';
 import { runTrial } from '../../src/scaling/planner/search/trial.ts';
 import { planSettings } from '../../src/scaling/planner/settings.ts';
 import { resolveDefaults } from '../../src/scaling/rules/check.ts';

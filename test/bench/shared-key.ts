@@ -4,21 +4,18 @@
  * know of one another. All of them run side by side, each beside a service of its own.
  * Run: node test/bench/shared-key.ts [seconds]
  */
-import { createInterface } from 'node:readline';
 import { setTimeout as delay } from 'node:timers/promises';
 import { startEmulator } from '../../src/emulator/index.ts';
-import type { LogRecord } from '../../src/logs/record.ts';
+import { booksOf, type Books } from './books.ts';
 import { ensure, quantile, report } from './figures.ts';
-import { copyProgram, measured, secondsArgument, spawnProgram } from './processes.ts';
+import { copyProgram, secondsArgument, startFollower } from './processes.ts';
 
 const SECONDS = secondsArgument(900);
 const TTL_S = 300;
 const LINES_PER_SECOND = 1;
 const LOOK_MS = 100;
 
-interface Shared {
-  readonly lapses: number;
-  readonly closestSeconds: number;
+interface Shared extends Books {
   readonly requests: number;
   readonly refused: number;
   /** Of a line, seconds. */
@@ -49,12 +46,10 @@ for (const [programs, { requests, refused, heard }] of [
   [1, one] as const,
   [5, five] as const,
   [20, twenty] as const,
-])
-  report(
-    `shared-refused-${programs}`,
-    (100 * refused) / requests,
-    `${refused} of ${requests}; ${heard} of ${programs} groups had lines`,
-  );
+]) {
+  const note = `${refused} of ${requests}; ${heard} of ${programs} groups had lines`;
+  report(`shared-refused-${programs}`, (100 * refused) / requests, note);
+}
 
 async function share(programs: number, groupsEach: number): Promise<Shared> {
   const deployments = Array.from({ length: programs }, (_, index) => index + 1);
@@ -81,29 +76,20 @@ async function share(programs: number, groupsEach: number): Promise<Shared> {
   await using running = new AsyncDisposableStack();
   for (const deployment of deployments) {
     const first = (deployment - 1) * groupsEach;
-    const child = spawnProgram(
-      node,
-      {
-        API_KEY: emulator.apiKey,
-        BASE_URL: emulator.url,
-        DEPLOYMENT_TTL: `${TTL_S}s`,
-        DEPLOYMENTS: String(deployment),
-        WORKER_GROUPS: groups.slice(first, first + groupsEach).join(','),
-        LOG_START: 'end',
-      },
-      {},
-      'pipe',
-    );
-    child.stderr!.resume();
-    running.use(measured(child));
-    createInterface(child.stdout!).on('line', (text) => {
-      const record = JSON.parse(text) as LogRecord;
-      if (!('line' in record)) return;
-      const at = appeared.get(`${record.workergroup_id} ${record.line}`);
+    const settings = {
+      API_KEY: emulator.apiKey,
+      BASE_URL: emulator.url,
+      DEPLOYMENT_TTL: `${TTL_S}s`,
+      DEPLOYMENTS: String(deployment),
+      WORKER_GROUPS: groups.slice(first, first + groupsEach).join(','),
+    };
+    const program = startFollower(node, settings, (line, group) => {
+      const at = appeared.get(`${group} ${line}`);
       if (at === undefined) return;
       delays.push((performance.now() - at) / 1_000);
-      heard.add(record.workergroup_id);
+      heard.add(group);
     });
+    running.use(program);
   }
   await delay(SECONDS * 1_000);
   clearInterval(looking);
@@ -116,8 +102,7 @@ async function share(programs: number, groupsEach: number): Promise<Shared> {
   const isHeard = programs > 1 || heard.size > 0.9 * groups.length;
   ensure(isHeard, `lines of ${groups.length} groups; ${heard.size} had some`);
   return {
-    lapses: books.reduce((sum, { lapses }) => sum + lapses, 0),
-    closestSeconds: Math.min(...books.map(({ minMarginMs }) => minMarginMs ?? Infinity)) / 1_000,
+    ...booksOf(books),
     requests: emulator.journal.entries().length,
     refused: emulator.journal.entries({ status: 429 }).length,
     delays,

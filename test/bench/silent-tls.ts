@@ -1,6 +1,6 @@
 /**
  * Open files of heart and daemon while the service takes connections and does not answer TLS on them, for 33 s of a TTL of
- * 60 s, which no deployment needs to lose by. Run: node test/bench/silent-tls.ts [deployments]
+ * 60 s, which no deployment needs to lose by. Run: node test/bench/silent-tls.ts
  */
 import { connect, createServer } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -12,7 +12,7 @@ import { ensure, report } from './figures.ts';
 import { openFilesOf } from './process-tree.ts';
 import { copyProgram, startEmulatorProcess, startProgram } from './processes.ts';
 
-const COUNT = Number(process.argv[2] ?? 1_000);
+const COUNT = 1_000;
 const TTL_S = 60;
 /** By then the beats are spread over their interval. */
 const SETTLE_MS = 20_000;

@@ -6,7 +6,7 @@
  * or there twice, or the program did not end well.
  * Run: node test/bench/soak.ts [seconds] [lines|bytes], the unit of a log's `tail`
  */
-import { closeSync, fstatSync, mkdirSync, openSync, readFileSync, readSync } from 'node:fs';
+import { closeSync, fstatSync, mkdirSync, openSync, readSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { startEmulator, type FaultInput } from '../../src/emulator/index.ts';
@@ -14,6 +14,7 @@ import type { LogRecord } from '../../src/logs/record.ts';
 import { readLogFiles } from '../support/log-files.ts';
 import { freePort } from '../support/ports.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
+import { booksOf } from './books.ts';
 import { memoryOf, openFilesOf, threadsOf } from './process-tree.ts';
 import { copyProgram, measured, secondsArgument, spawnProgram } from './processes.ts';
 
@@ -108,7 +109,6 @@ const child = spawnProgram(
   stdout,
 );
 closeSync(stdout);
-child.stderr?.resume();
 await using program = measured(child);
 
 const samples: Sample[] = [];
@@ -150,12 +150,12 @@ const slopes = (['mb', 'anonymousMb', 'files', 'threads'] as const).map((key) =>
   const { slope, error } = slopeOf(second.map((point) => [point.atSeconds / 3600, point[key]]));
   return [`${key}PerHour`, `${slope.toFixed(2)} ± ${error.toFixed(2)}`];
 });
-const books = emulator.deployments.list();
+const books = booksOf(emulator.deployments.list());
 const fatal = Number(/log_messages_total\{level="fatal"\} (\d+)/.exec(metrics)?.[1]);
 const outcome = {
-  lapses: books.reduce((sum, { lapses }) => sum + lapses, 0),
+  lapses: books.lapses,
   file: against(readLogFiles(logFile)),
-  stdout: against(printed()),
+  stdout: against(readLogFiles(stdoutFile)),
 };
 process.stdout.write(
   `${JSON.stringify({
@@ -166,7 +166,7 @@ process.stdout.write(
     faults,
     kills,
     ...outcome,
-    closestSeconds: Math.min(...books.map(({ minMarginMs }) => minMarginMs ?? Infinity)) / 1000,
+    closestSeconds: books.closestSeconds,
     endpointLooks: emulator.journal.entries({ operation: 'endpointGroups.workers' }).length,
     fatal,
     exit: code,
@@ -206,13 +206,6 @@ function sample(): Sample | undefined {
     files: openFilesOf(pids),
     threads: threadsOf(pids),
   };
-}
-
-function printed(): LogRecord[] {
-  return readFileSync(stdoutFile, 'utf8')
-    .split('\n')
-    .slice(0, -1)
-    .map((line) => JSON.parse(line) as LogRecord);
 }
 
 /**

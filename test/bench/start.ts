@@ -24,7 +24,6 @@ async function startMs(): Promise<number> {
     BASE_URL: emulator.url,
     DEPLOYMENTS: '42@60s',
   });
-  child.stderr?.resume();
   await using _program = measured(child);
   const accepted = { operation: 'deployments.heartbeat', status: 200 } as const;
   await emulator.journal.waitFor(accepted, { signal: AbortSignal.timeout(LONGEST_MS) });
