@@ -1,9 +1,4 @@
-/**
- * How large the history of twenty endpoints is after its 40 days, how long a question about one of them takes, and how long
- * others wait meanwhile. Then their bill of a month: counted from the samples, as once after a start, and asked for again.
- * Time is virtual.
- * Run: node test/bench/fleet-history.ts
- */
+/** The history and the bill of twenty endpoints, in virtual time: size, answers, waits. Run: node test/bench/fleet-history.ts */
 import { statSync } from 'node:fs';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { DatabaseSync } from 'node:sqlite';

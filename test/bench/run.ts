@@ -1,9 +1,6 @@
 /**
- * Every benchmark, one after the other: builds the bundle, prints the table of figures against their bounds, and
- * writes results.json, from which the documents have their tables. Run: npm run bench [-- --quick] [-- --only memory,start]
- * --only takes ids of figures and names of scripts, and prints what they measure; with --record those rows of results.json
- * are written, each with what it was measured on.
- * Exit code 1: a bound is broken, or a figure is missing.
+ * Every benchmark, one after the other, against its bounds. README.md has the options. Exit code 1: a bound is broken, or
+ * a figure is missing.
  */
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';

@@ -1,8 +1,6 @@
 /**
- * A key with one request every two seconds for all that it does: what becomes of heartbeats, and how long a line takes from
- * appearing to stdout. One program follows 1, 10 or 50 groups; 5 or 20 programs, each with a deployment and a group, do not
- * know of one another. All of them run side by side, each beside a service of its own.
- * Run: node test/bench/shared-key.ts [seconds]
+ * A key with one request in 2 s. One program follows 1, 10 or 50 groups; 5 or 20 programs have a deployment and a group each.
+ * All run side by side, each with a service of its own. Run: node test/bench/shared-key.ts [seconds]
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { startEmulator } from '../../src/emulator/index.ts';

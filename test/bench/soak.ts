@@ -1,10 +1,6 @@
 /**
- * Two hours with everything on, under a rate limit of the key with debt. A fault begins every twelve seconds, and the
- * daemon is killed ten times in the first quarter: which lines are lost or come twice, and does memory grow? Prints a line a
- * minute, then what the service's books and both outputs say, and the slopes of memory, threads and open files of heart
- * and daemon over the second half, each with its standard error. Exit code 1 where a deployment lapsed, a line is lost
- * or there twice, or the program did not end well.
- * Run: node test/bench/soak.ts [seconds] [lines|bytes], the unit of a log's `tail`
+ * Two hours with everything on; README.md says what happens. Exit code 1: a deployment lapsed, a line is lost or there
+ * twice, or the program did not end well. Run: node test/bench/soak.ts [seconds] [lines|bytes], what `tail` counts
  */
 import { closeSync, fstatSync, mkdirSync, openSync, readSync } from 'node:fs';
 import { join } from 'node:path';

@@ -13,21 +13,17 @@ export class CallCounts {
   }
 
   /** Functions that have run since the start, by file. */
-  async stop(): Promise<ReadonlyMap<string, readonly string[]>> {
+  async print(): Promise<void> {
     const { result } = await this.#session.post('Profiler.takePreciseCoverage');
     this.#session.disconnect();
-    const files = new Map<string, string[]>();
+    let files = 0;
     for (const { url, functions } of result) {
-      if (!url.startsWith(source)) continue;
       const ran = functions.filter(({ ranges: [range] }) => (range?.count ?? 0) > 0);
+      if (!url.startsWith(source) || ran.length === 0) continue;
+      files += 1;
       const names = ran.map(({ functionName }) => functionName).filter((name) => name !== '');
-      if (ran.length > 0) files.set(url.slice(source.length), names);
+      console.log(`${url.slice(source.length)}: ${names.join(', ')}`);
     }
-    return files;
+    console.log(`${files} files`);
   }
-}
-
-export function printFiles(files: ReadonlyMap<string, readonly string[]>): void {
-  for (const [file, names] of files) console.log(`${file}: ${names.join(', ')}`);
-  console.log(`${files.size} files`);
 }

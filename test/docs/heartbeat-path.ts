@@ -9,45 +9,39 @@ import { createInterface } from 'node:readline';
 import { createApiKey } from '../../src/client/api-key.ts';
 import { deploymentList } from '../../src/config/value-types.ts';
 import { Heart } from '../../src/heartbeat/heart.ts';
-import { CallCounts, printFiles } from './call-counts.ts';
+import { CallCounts } from './call-counts.ts';
 
 const root = new URL('../../', import.meta.url);
 
-/** The files under src with a function that ran between two accepted heartbeats, with the functions. */
-export async function filesOfOneHeartbeat(): Promise<ReadonlyMap<string, readonly string[]>> {
-  const emulator = spawn(process.execPath, ['src/cli/main.ts', 'emulator'], {
-    cwd: root,
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  const [line] = (await once(createInterface(emulator.stdout), 'line')) as [string];
-  const url = /http:\S+/.exec(line)?.[0] ?? '';
-  let accepted = (): void => {};
-  const heart = new Heart({
-    baseUrl: url,
-    apiKey: createApiKey('emulator-key', undefined),
-    deployments: deploymentList.parse('42@60s').value ?? [],
-    settings: { deploymentTtl: undefined, heartbeatInterval: 3_000 },
-    listener: {
-      notice: (_, { type }) => void (type === 'accepted' && accepted()),
-      exchange() {},
-      removed() {},
-      replaced() {},
-      discovery() {},
-      keyUnreadable() {},
-      app() {},
-    },
-  });
-  const nextAccepted = (): Promise<void> => new Promise((resolve) => (accepted = resolve));
-  // The connection and the first answer of the list are there by then.
-  await nextAccepted();
-  await nextAccepted();
-  const counts = new CallCounts();
-  await counts.start();
-  await nextAccepted();
-  const files = await counts.stop();
-  await heart.stop();
-  emulator.kill();
-  return files;
-}
-
-if (import.meta.main) printFiles(await filesOfOneHeartbeat());
+const emulator = spawn(process.execPath, ['src/cli/main.ts', 'emulator'], {
+  cwd: root,
+  stdio: ['ignore', 'pipe', 'inherit'],
+});
+const [line] = (await once(createInterface(emulator.stdout), 'line')) as [string];
+const url = /http:\S+/.exec(line)?.[0] ?? '';
+let accepted = (): void => {};
+const heart = new Heart({
+  baseUrl: url,
+  apiKey: createApiKey('emulator-key', undefined),
+  deployments: deploymentList.parse('42@60s').value ?? [],
+  settings: { deploymentTtl: undefined, heartbeatInterval: 3_000 },
+  listener: {
+    notice: (_, { type }) => void (type === 'accepted' && accepted()),
+    exchange() {},
+    removed() {},
+    replaced() {},
+    discovery() {},
+    keyUnreadable() {},
+    app() {},
+  },
+});
+const nextAccepted = (): Promise<void> => new Promise((resolve) => (accepted = resolve));
+// The connection and the first answer of the list are there by then.
+await nextAccepted();
+await nextAccepted();
+const counts = new CallCounts();
+await counts.start();
+await nextAccepted();
+await counts.print();
+await heart.stop();
+emulator.kill();

@@ -9,42 +9,36 @@ import { Spool } from '../../src/logs/spool/spool.ts';
 import { systemClock } from '../../src/time/clock.ts';
 import { startRawLogServer } from '../support/raw-log-server.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
-import { CallCounts, printFiles } from './call-counts.ts';
+import { CallCounts } from './call-counts.ts';
 
 /** By then the unit is learned, and each answer brings lines. */
 const COUNTED_ANSWER = 5;
 
-/** The files under src with a function that ran between an answer and its lines in the spool, with the functions. */
-export async function filesOfOneLogLine(): Promise<ReadonlyMap<string, readonly string[]>> {
-  await using server = await startRawLogServer();
-  const { url: baseUrl } = server;
-  await using client = createClient({ baseUrl, serverlessUrl: baseUrl, apiKey: 'a-key-of-nobody' });
-  using folder = temporaryFolder();
-  server.log.writeLines(Array.from({ length: 100 }, (_, index) => `line ${index}`));
-  const counts = new CallCounts();
-  const fetchTail = createTailFetcher(client);
-  const stored = Promise.withResolvers<void>();
-  let answers = 0;
-  const pipeline = startLogPipeline({
-    sources: [{ kind: 'workergroup', id: 7 }],
-    async fetchTail(request) {
-      server.log.writeLines([`line ${server.log.written.length}`]);
-      const answer = await fetchTail(request);
-      answers += 1;
-      if (answers === COUNTED_ANSWER) await counts.start();
-      return answer;
-    },
-    spool: await Spool.open({ directory: folder.path, sinks: [], clock: systemClock, observe() {} }),
-    sinks: [],
-    start: 'all',
-    clock: systemClock,
-    random: Math.random,
-    observe: ({ kind }) => void (kind === 'lines' && answers >= COUNTED_ANSWER && stored.resolve()),
-  });
-  await stored.promise;
-  const files = await counts.stop();
-  await pipeline.stop(AbortSignal.abort());
-  return files;
-}
-
-if (import.meta.main) printFiles(await filesOfOneLogLine());
+await using server = await startRawLogServer();
+const { url: baseUrl } = server;
+await using client = createClient({ baseUrl, serverlessUrl: baseUrl, apiKey: 'a-key-of-nobody' });
+using folder = temporaryFolder();
+server.log.writeLines(Array.from({ length: 100 }, (_, index) => `line ${index}`));
+const counts = new CallCounts();
+const fetchTail = createTailFetcher(client);
+const stored = Promise.withResolvers<void>();
+let answers = 0;
+const pipeline = startLogPipeline({
+  sources: [{ kind: 'workergroup', id: 7 }],
+  async fetchTail(request) {
+    server.log.writeLines([`line ${server.log.written.length}`]);
+    const answer = await fetchTail(request);
+    answers += 1;
+    if (answers === COUNTED_ANSWER) await counts.start();
+    return answer;
+  },
+  spool: await Spool.open({ directory: folder.path, sinks: [], clock: systemClock, observe() {} }),
+  sinks: [],
+  start: 'all',
+  clock: systemClock,
+  random: Math.random,
+  observe: ({ kind }) => void (kind === 'lines' && answers >= COUNTED_ANSWER && stored.resolve()),
+});
+await stored.promise;
+await counts.print();
+await pipeline.stop(AbortSignal.abort());

@@ -1,16 +1,13 @@
 /**
  * `npm run test:mutation -- src/wire [--mutants 150] [--seed 1] [--tests test/unit/wire] [--slowest 2000] [--record]`:
- * makes mutants of rooms and files, of all that there are or of so many that chance chooses, lets each meet the tests that reach
- * it, and says which none of them noticed. What was found before counts where neither code nor tests have changed since. The
- * tests are those of test/unit that mirror the room, and others in place of them where --tests names folders; those
- * that take longer than --slowest milliseconds are left out. With --together the files of tests share a process, which is
- * quicker, and right for code that keeps nothing. --record keeps the row for the table in test/README.md.
+ * mutants of rooms and files, and those that no test notices. test/README.md has the options.
  */
-import { existsSync, globSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { createRandom } from '../../src/scaling/planner/load.ts';
+import { cpuSecondsOf } from '../bench/process-tree.ts';
 import { root } from '../support/optional.ts';
 import { counting, filesOf, instrument, withOnly, type Mutant } from './instrument.ts';
 import { fileOf, findingsOf, hashOf, Journal, planOf, stillTrue, type Findings } from './journal.ts';
@@ -20,8 +17,6 @@ import type { Job } from './runner.ts';
 /** A test that takes longer with a mutant hangs; and so does one that computes for so much longer than without. */
 const HANGS_MS = 40_000;
 const [COMPUTES_FACTOR, COMPUTES_MS] = [3, 3_000];
-/** Of the time that /proc tells. */
-const TICK_MS = 10;
 /** Quick tests first: most mutants do not live to meet the slow ones. */
 const LIMITS_MS = [20, 100, 1_000, Infinity];
 
@@ -101,13 +96,7 @@ function hashOfFile(file: string): string {
 /** Runs each test as it is, where that is not known. */
 async function look(): Promise<void> {
   const known = findings().files;
-  const files = tests
-    .flatMap((path) =>
-      path.endsWith('.ts')
-        ? [path]
-        : globSync('**/*.test.ts', { cwd: join(root, path) }).map((file) => join(path, file)),
-    )
-    .filter((file) => !known.has(file));
+  const files = filesOf(tests).filter((file) => file.endsWith('.test.ts') && !known.has(file));
   if (files.length === 0) return;
   writeFileSync(textsPath, JSON.stringify(counting(texts)));
   await vitest(files, undefined);
@@ -176,7 +165,7 @@ function endOfWhatHangs(reachedBy: Findings['tests']): () => void {
     if (open === undefined) return;
     const computesMs = COMPUTES_FACTOR * (reachedBy.get(open.test)?.ms ?? 0) + COMPUTES_MS;
     const pair = `${open.pid} ${open.test} ${open.mutant}`;
-    const computedMs = computedMsOf(open.pid);
+    const computedMs = 1_000 * cpuSecondsOf([open.pid]);
     if (seen.pair !== pair) seen = { pair, computedMs };
     const isSilent = Date.now() - statSync(journal.path).mtimeMs > HANGS_MS;
     if (!isSilent && computedMs - seen.computedMs < computesMs) return;
@@ -186,19 +175,4 @@ function endOfWhatHangs(reachedBy: Findings['tests']): () => void {
       // It has ended by itself.
     }
   };
-}
-
-/** Processor time that a process has taken; 0 where that is not told. */
-function computedMsOf(pid: number): number {
-  try {
-    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    // Behind the name, which may have anything in it: user and system time are the 12th and 13th.
-    const [user, system] = stat
-      .slice(stat.lastIndexOf(')') + 2)
-      .split(' ')
-      .slice(11, 13);
-    return TICK_MS * (Number(user) + Number(system));
-  } catch {
-    return 0;
-  }
 }

@@ -1,8 +1,6 @@
 /**
- * The planner against queueing theory, where theory has an answer: a pool of workers that never changes is a
- * G/G/c queue. Two tests that need each other: under the same requests the planner waits exactly as the Kiefer
- * and Wolfowitz recursion does, to the last digit, and under enough random ones as Erlang C and
- * Pollaczek-Khinchine say, which also finds loads that are not as random as they should be.
+ * The planner against queueing theory: a pool of workers that never changes is a G/G/c queue. Under the same requests it
+ * waits as the Kiefer and Wolfowitz recursion says; under many random ones, as Erlang C and Pollaczek-Khinchine say.
  */
 import { expect, test } from 'vitest';
 import { type Arrival, type GeneratedLoad, generateLoad } from '../../src/scaling/planner/load.ts';

@@ -1,11 +1,6 @@
 /**
- * `npm run test:long -- --runs 1000000`: the simulation with more schedules than the normal test run has time for; with
- * a name behind it, such as logs, of the suites that have it in their path alone; with `--part 2/5`, the second fifth of
- * the seeds of those that print them. `npm run test:long -- test/integration/logs` kills the program 200 times, blocks
- * stdout for five minutes, and follows 50 schedules of rates for each real log; `test/alone/outages` has 20 outages
- * of each kind, `test/integration/daemon/replicas` kills replicas thirty times, and `test/integration/emulator` makes a
- * thousand random requests of each operation, `test/integration/doctor` goes through each pair of traits, and a day of four services. With a name such as `test/unit/logs` each property runs fifty times as
- * often as in `npm test`.
+ * `npm run test:long -- [NAME] [--runs 1000000] [--part 2/5]`: more schedules than `npm test` has time for; of suites with
+ * the name in their path alone; the second fifth of the seeds.
  */
 import { spawnSync } from 'node:child_process';
 import { parseArgs } from 'node:util';

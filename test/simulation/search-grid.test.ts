@@ -1,8 +1,6 @@
 /**
- * The search against the grid of all sets of its own space: nothing on it that keeps the limit may be cheaper by more than a
- * fiftieth. The gate takes every so many values of each axis of short loads, and plans for each to the end. `npm run
- * test:long -- search-grid` takes all of them, on an hour of a real service and on loads whose peak is ten times their
- * mean; there a set is done with once it has cost more than that, or more requests are late than may be.
+ * Nothing on the grid of the search's space that keeps the limit is cheaper by more than a fiftieth. The gate takes a part of
+ * the grid; `npm run test:long -- search-grid` takes all of it, on longer loads.
  */
 import { describe, expect, test } from 'vitest';
 import { openTrace } from '../../src/cli/plan/trace.ts';

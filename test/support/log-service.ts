@@ -17,6 +17,8 @@ export interface LogServiceOptions {
   readonly gives?: number;
   /** An answer of more characters does not come through. */
   readonly byteLimit?: number;
+  /** The answer at this moment does not come. */
+  readonly fails?: (now: number) => boolean;
   /** How old the view is that the next answer gives: it comes from a backend that lags. */
   readonly stale?: () => number;
   /** How long after its turn the next line is seen: it comes from a worker that is late, and goes where it belongs. */
@@ -126,6 +128,7 @@ export class LogService {
   }
 
   answer(count: number): TailAnswer {
+    if (this.#options.fails?.(this.now)) return { kind: 'error', reason: 'no answer' };
     const text = this.tail(count);
     if (text.length > (this.#options.byteLimit ?? Infinity)) {
       this.shown = [];

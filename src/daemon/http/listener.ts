@@ -56,13 +56,15 @@ const SECURITY_HEADERS = {
 } as const;
 
 export async function listen(options: ListenerOptions): Promise<HttpListener> {
-  const server = createServer(
-    CONNECTION_TIMES,
-    (request, response) => void handle(options, request, response),
-  );
+  const asked = new WeakSet<object>();
+  const server = createServer(CONNECTION_TIMES, (request, response) => {
+    // A client could write thousands of requests before it reads the first answer.
+    if (asked.has(request.socket)) return;
+    asked.add(request.socket);
+    response.shouldKeepAlive = false;
+    void handle(options, request, response);
+  });
   server.maxConnections = MAX_CONNECTIONS;
-  // A client could write thousands of requests before it reads the first answer.
-  server.maxRequestsPerSocket = 1;
   server.setTimeout(STALLED_MS);
   const url = await bind(server, options.address);
   return {

@@ -1,20 +1,19 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { startLease, type Lease } from '../../../src/daemon/replicas/lease.ts';
 import type { Redis } from '../../../src/daemon/replicas/redis.ts';
 import { systemClock } from '../../../src/time/clock.ts';
 import { until } from '../../support/daemon.ts';
-import { connectedTo, describeWithRedis, startRedis, type RedisServer } from '../../support/redis.ts';
+import { connectedTo, describeWithRedis, startRedis } from '../../support/redis.ts';
 
 describeWithRedis('a lease in Redis', () => {
-  let server: RedisServer;
   let redis: Redis;
   beforeAll(async () => {
-    server = await startRedis();
+    const server = await startRedis();
     redis = await connectedTo(server);
-  });
-  afterAll(async () => {
-    redis.close();
-    await server[Symbol.asyncDispose]();
+    return async () => {
+      redis.close();
+      await server[Symbol.asyncDispose]();
+    };
   });
 
   const ofKey = (key: string) => redis.command('GET', key);

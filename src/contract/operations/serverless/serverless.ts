@@ -77,8 +77,11 @@ export const serverlessOperations = {
     path: '/api/v0/deployment/{id}/',
     summary: 'Show a deployment, with its TTL and last client heartbeat',
     ...byId('deployment'),
-    // The answer need not repeat the id.
-    response: z.looseObject({ deployment: deployment.partial({ id: true }) }),
+    response: z.looseObject({
+      deployment: deployment
+        .partial({ id: true })
+        .refine((row) => 'id' in row || 'ttl' in row, 'neither id nor ttl'),
+    }),
     publicSpacingMs: 2000,
     example: { input: { id: 42 }, response: { success: true, deployment: EXAMPLE } },
   },

@@ -41,12 +41,12 @@ test.each([
   await Promise.all(held.map(({ closed }) => closed));
 });
 
-test('a connection takes one request', async () => {
+test.each(['1.0', '1.1'])('a connection takes one request of HTTP/%s', async (version) => {
   const { hostname, port } = new URL(await serve());
   const socket = connect(Number(port), hostname).setEncoding('utf8');
   let text = '';
   socket.on('data', (some: string) => (text += some));
-  socket.write('GET /livez HTTP/1.1\r\nHost: a\r\n\r\n'.repeat(4));
+  socket.write(`GET /livez HTTP/${version}\r\nHost: a\r\nConnection: keep-alive\r\n\r\n`.repeat(4));
   await once(socket, 'close');
   expect(Array.from(text.matchAll(/HTTP\/1\.1 (\d+)/g), ([, status]) => status)[0]).toBe('200');
   expect(text.split('live\n')).toHaveLength(2);

@@ -1,5 +1,5 @@
 /** What one replica leaves in Redis and what the next one makes of it: a real Redis, and clocks that stand still. */
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { Redis, RedisError } from '../../../../src/daemon/replicas/redis.ts';
 import { SharedProgress } from '../../../../src/daemon/replicas/shared-progress.ts';
 import { beginGroup } from '../../../../src/logs/follower/group.ts';
@@ -8,7 +8,7 @@ import { NEVER, progressAt, recordsFrom } from '../../../support/log-records.ts'
 import { NOW, SOURCE } from '../../../support/log-spool.ts';
 import { settled, VirtualClock } from '../../../support/log-time.ts';
 import { memorySpool } from '../../../support/memory-spool.ts';
-import { connectedTo, describeWithRedis, startRedis, type RedisServer } from '../../../support/redis.ts';
+import { connectedTo, describeWithRedis, startRedis } from '../../../support/redis.ts';
 
 const KEYS = { lease: 'lease', index: 'logs', logs: 'log:' };
 const VALUE = `log:${SOURCE}`;
@@ -16,16 +16,15 @@ const LINES = Array.from({ length: 9 }, (_, index) => `line ${index}`);
 const RESET = { reason: 'reset', lost_min: 0, lost_estimate: null };
 
 describeWithRedis('what replicas share', () => {
-  let server: RedisServer;
   let redis: Redis;
   let tokens = 0;
   beforeAll(async () => {
-    server = await startRedis();
+    const server = await startRedis();
     redis = await connectedTo(server);
-  });
-  afterAll(async () => {
-    redis.close();
-    await server[Symbol.asyncDispose]();
+    return async () => {
+      redis.close();
+      await server[Symbol.asyncDispose]();
+    };
   });
   beforeEach(() => redis.command('FLUSHALL'));
   const version = async (): Promise<number> => Number(await redis.command('HGET', KEYS.index, 'version'));
