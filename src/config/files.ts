@@ -58,7 +58,7 @@ export function readComplete(path: string, readFile: ReadFile): string | undefin
     // After the text: a change between the two may be missing in the text.
     const state = readFile.stat?.(path);
     if (text.endsWith('\n') || !state?.isFile) return text;
-    const ageMs = Date.now() - state.mtimeMs;
+    const ageMs = Date.now() - Math.floor(state.mtimeMs);
     // A change in the future: the clock was set back.
     if (ageMs < 0 || ageMs >= SETTLED_AFTER_MS) return text;
     if (readFile.pause === undefined || waits === MOST_WAITS) return undefined;

@@ -78,8 +78,9 @@ test('the heart does not wait, and tries again as for a file that is missing', (
   using folder = temporaryFolder();
   const file = join(folder.path, 'environment');
   writeFileSync(file, WHOLE);
-  // In the next minute, so that no pause of this machine makes it complete.
-  vi.useFakeTimers({ now: Date.now() });
+  // A file's time is finer than the clock's.
+  utimesSync(file, 1_000.0007, 1_000.0007);
+  vi.useFakeTimers({ now: 1_000_000 });
   const { settings, problems } = loadHeartConfig({ PILOTLIGHT_ENV_FILE: file });
   expect([settings, isAwaited(problems)]).toEqual([undefined, true]);
   expect(loadConfig({ PILOTLIGHT_ENV_FILE: file }, readText).isBeingWritten).toBe(true);
