@@ -6,7 +6,7 @@ import { parseDuration } from '../config/value-types.ts';
 import { InputError, type Console } from './console.ts';
 import type { DaemonAddress } from './fleet/daemon.ts';
 
-export function milliseconds(text: string): number {
+function milliseconds(text: string): number {
   const ms = parseDuration(text);
   if (ms === undefined) throw new InvalidArgumentError('a duration is 500ms, 20s, 5m or 1h.');
   return ms;

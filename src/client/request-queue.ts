@@ -12,7 +12,7 @@ interface RequestQueuePorts {
   readonly setTimer: (ms: number, fn: () => void) => () => void;
 }
 
-export interface QueueView {
+interface QueueView {
   readonly wantedPerSecond: number;
   readonly allowedPerSecond: number | undefined;
   readonly stretchRatio: number;

@@ -22,7 +22,7 @@ const { required: _, ...OPTIONAL_KEY } = OPTIONS.apiKey;
 /** A stored key, and the only addresses that it is sent to. */
 export type Login = Readonly<Connection> & { readonly apiKey: string };
 
-export interface ConnectionNeeds {
+interface ConnectionNeeds {
   /** False for a call without a key (§5.8). A malformed key is an error all the same. Default: true. */
   readonly needsKey?: boolean;
   readonly login?: Login | undefined;

@@ -1,7 +1,7 @@
 import { readFileSync, statSync, type Stats } from 'node:fs';
 import { readSlowFile, refuseIrregular, statSlowFile } from '../client/slow-file.ts';
 
-export interface FileState {
+interface FileState {
   readonly isFile: boolean;
   readonly mtimeMs: number;
   readonly mode: number;

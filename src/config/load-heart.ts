@@ -167,7 +167,7 @@ const SERVICE_LINK =
 const SERVICE_ADDRESS = /^(tcp|udp|sctp):\/\//;
 
 /** A name close to an essential variable that is not set is an error; other unknown names warn. */
-export function unknownNames(environment: Environment) {
+function unknownNames(environment: Environment) {
   const foreign = Object.keys(environment).filter(
     (name) => name.startsWith(PREFIX) && !IS_KNOWN.has(name) && environment[name] !== '',
   );

@@ -13,7 +13,7 @@ export interface ValueProblem {
   readonly rule?: string;
 }
 
-export interface Parsed<T> {
+interface Parsed<T> {
   /** Undefined after a problem of severity error. */
   readonly value: T | undefined;
   readonly problems: readonly ValueProblem[];
@@ -51,7 +51,7 @@ export const path = valueType('path', 'a path', (text) => text || undefined);
 
 const UNITS_MS = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 } as const;
 const DURATION = /^(\d+(?:\.\d+)?)(ms|s|m|h)$/;
-export const DURATION_ALLOWED = 'a duration such as 500ms, 20s, 5m or 1h, more than zero';
+const DURATION_ALLOWED = 'a duration such as 500ms, 20s, 5m or 1h, more than zero';
 /** Above this, timers of Node fire at once. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 

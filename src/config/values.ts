@@ -19,7 +19,7 @@ function partnerOf(name: string): string | undefined {
 }
 
 /** Compose passes on empty variables, so they are not set. A blank token must not mean "no token". */
-export function textOf(environment: Environment, name: string): string | undefined {
+function textOf(environment: Environment, name: string): string | undefined {
   return environment[name] === '' ? undefined : environment[name]?.trim();
 }
 

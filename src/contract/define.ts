@@ -9,7 +9,7 @@ import { isRecord } from './is-record.ts';
 export type Base = 'main' | 'serverless';
 
 /** `public dialect`: only the public service documents it. */
-export type Origin = 'interface' | 'public dialect';
+type Origin = 'interface' | 'public dialect';
 
 /** One row of the verification matrix, §5.7. A Bearer key is accepted everywhere. */
 export interface Verification {
@@ -32,7 +32,7 @@ export const PUBLIC_DIALECT = { ...INTERFACE, origin: 'public dialect', source: 
 export const PUBLIC_WRITE = { ...PUBLIC_DIALECT, permission: 'instance_write', repeatable: true } as const;
 export const PUBLIC_READ = { ...PUBLIC_DIALECT, method: 'GET', repeatable: true } as const;
 
-export interface Example {
+interface Example {
   readonly input: Readonly<Record<string, unknown>>;
   readonly response: unknown;
 }

@@ -30,7 +30,7 @@ export const OPERATIONS = {
   ...apiKeyOperations,
 } as const;
 
-export type Operations = typeof OPERATIONS;
+type Operations = typeof OPERATIONS;
 /** The name of an operation, such as `deployments.heartbeat`. */
 export type OperationId = keyof Operations;
 export const OPERATION_IDS = Object.keys(OPERATIONS) as OperationId[];
@@ -49,8 +49,8 @@ type Part<Op, Key extends 'params' | 'query' | 'body'> = Op extends { readonly [
 export type Input<Id extends OperationId> = Inputs[Id];
 
 /** The input of each operation. `npm run build` adds each field with its text (.config/client-types.ts). */
-export interface Inputs extends DerivedInputs {}
-export type DerivedInputs = { readonly [Id in OperationId]: OrEmpty<Fields<Id> & Extra<Operations[Id]>> };
+interface Inputs extends DerivedInputs {}
+type DerivedInputs = { readonly [Id in OperationId]: OrEmpty<Fields<Id> & Extra<Operations[Id]>> };
 type OrEmpty<T> = unknown extends T ? Readonly<Record<string, never>> : T;
 
 export type Fields<Id extends OperationId> = Part<Operations[Id], 'params'> &

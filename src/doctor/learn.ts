@@ -145,7 +145,7 @@ function isOfBytes(probed: string): boolean {
   return isFull(text, PROBE_TAIL, 'bytes') && unitOfProbe(text) === 'bytes';
 }
 
-export interface KnownFinding extends AssumptionOutcome {
+interface KnownFinding extends AssumptionOutcome {
   readonly trait: AssumptionId;
   readonly value: string;
 }

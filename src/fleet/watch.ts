@@ -60,7 +60,7 @@ export interface PriceSource extends ListedInstances {
   refresh(isLacking: boolean): void;
 }
 
-export interface FleetSettings {
+interface FleetSettings {
   readonly endpoints: readonly WantedEndpoint[];
   /** Ms. */
   readonly fleetInterval: number;

@@ -19,7 +19,7 @@ import { template, templateBody } from '../contract/operations/templates.ts';
 import { tfaMethod } from '../contract/operations/tfa/tfa-status.ts';
 import { defaultOf } from '../contract/schemas.ts';
 
-export interface DocumentOptions {
+interface DocumentOptions {
   /** Absent: a server variable. */
   readonly baseUrl?: string;
   /** Absent: `baseUrl`. */
@@ -31,7 +31,7 @@ const INTERFACE_VERSION = '1.0.0';
 
 export type OpenApiDocument = ReturnType<typeof openApiDocument>;
 /** OpenAPI 3.1 (https://spec.openapis.org/oas/v3.1.1.html) with our own fields; see DESCRIPTION. */
-export type OperationObject = ReturnType<typeof operationObject>;
+type OperationObject = ReturnType<typeof operationObject>;
 type Server = ReturnType<typeof server>;
 
 export function openApiDocument(options: DocumentOptions = {}) {
@@ -188,14 +188,14 @@ function exampleBody({ body, keyInBody, example }: Operation): Record<string, un
   return keyInBody === undefined ? fields : { ...fields, [keyInBody]: 'API_KEY' };
 }
 
-export interface ResponseObject {
+interface ResponseObject {
   readonly description: string;
   readonly content: { 'application/json': { schema: JsonSchema; example?: unknown; examples?: object } };
 }
 
 const words = { type: 'string', description: 'what went wrong, in words' };
 
-export const ERROR_SCHEMAS = {
+const ERROR_SCHEMAS = {
   Error: errorBody('The general error body (§7).', {
     error: { type: 'string', description: 'code' },
     msg: words,
@@ -208,7 +208,7 @@ function errorBody(description: string, properties: Readonly<Record<string, Json
   return { type: 'object', description, properties, required, additionalProperties: true };
 }
 
-export function errorResponses(operation: Operation): Record<string, ResponseObject> {
+function errorResponses(operation: Operation): Record<string, ResponseObject> {
   const all = [...new Set<ErrorCode>([...operation.errors, ...COMMON_ERRORS])];
   const pairs = all.flatMap((code) => ERRORS[code].status.map((status) => ({ status, code })));
   const byStatus = Map.groupBy(pairs, ({ status }) => status);
@@ -250,7 +250,7 @@ function errors(codes: readonly ErrorCode[]) {
 
 const EXAMPLE_FIELDS: Readonly<Record<string, unknown>> = { fail_count: 5, locked_until: 1_790_000_900 };
 
-export function errorExamples() {
+function errorExamples() {
   return Object.fromEntries(
     ERROR_CODES.map((code) => {
       const { when, fields }: ErrorDefinition = ERRORS[code];
@@ -291,9 +291,9 @@ const RESPONSE_PARTS = {
   ApiKey: apiKey,
 } satisfies Record<string, z.ZodType>;
 
-export type SchemaComponents = ReturnType<typeof schemaComponents>;
+type SchemaComponents = ReturnType<typeof schemaComponents>;
 
-export function schemaComponents() {
+function schemaComponents() {
   const requests = componentsOf('input', REQUEST_PARTS, (id) => {
     const schema = bodyOf(operationOf(id));
     return schema && [`${id}.request`, schema];
@@ -310,7 +310,7 @@ export function schemaComponents() {
 }
 
 /** With the key in the body, if the service wants it there. */
-export function bodyOf({ body, keyInBody }: Operation): z.ZodObject | undefined {
+function bodyOf({ body, keyInBody }: Operation): z.ZodObject | undefined {
   if (!body || keyInBody === undefined) return body;
   const key = z.string().meta({ format: 'password', description: 'the API key once more' });
   return body.extend({ [keyInBody]: key });

@@ -58,7 +58,7 @@ export function sumOf(parts: readonly Billed[]): Billed {
   return fieldSums(NOTHING_BILLED, parts);
 }
 
-export interface DayTotal {
+interface DayTotal {
   readonly day: string;
   readonly total: number;
   /** Other days are not forecast from an incomplete one. */

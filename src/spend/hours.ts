@@ -28,7 +28,7 @@ export type Counted = Readonly<typeof NOTHING_COUNTED>;
 export type Hour = Counted & { readonly atMs: number };
 
 /** A sum counts as estimated if any part is. */
-export type Source = 'billed' | 'told' | 'estimated';
+type Source = 'billed' | 'told' | 'estimated';
 const SOURCES: readonly Source[] = ['estimated', 'told', 'billed'];
 
 export interface Figure {

@@ -66,14 +66,14 @@ export interface ListedInstances {
   listedAtMs(): number | undefined;
 }
 
-export interface SpendHistory {
+interface SpendHistory {
   labels(): readonly string[];
   /** `holeMs`: no sample counts for longer. */
   hours(label: string, fromMs: number, toMs: number, holeMs: number): Promise<readonly Hour[]>;
   record(kept: { readonly ledger: Ledger }): void;
 }
 
-export interface SpendWatchOptions {
+interface SpendWatchOptions {
   readonly service: SpendService;
   readonly prices: ListedInstances;
   readonly history: SpendHistory;

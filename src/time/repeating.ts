@@ -1,7 +1,7 @@
 /** Something that is done again and again, once at a time, until it is stopped. */
 import type { Clock } from './clock.ts';
 
-export interface RepeatingOptions {
+interface RepeatingOptions {
   /** Must not reject. Returns the pause after it, ms. */
   readonly run: (signal: AbortSignal) => Promise<number>;
   /** ms; 0: it begins within the constructor. */

@@ -91,7 +91,7 @@ function servedMs({ date }: Headers): number | undefined {
   return Number.isNaN(served) ? undefined : served;
 }
 
-export function headerText(headers: Headers, name: string): string {
+function headerText(headers: Headers, name: string): string {
   const header = headers[name];
   return (Array.isArray(header) ? header[0] : header)?.trim() ?? '';
 }

@@ -185,12 +185,12 @@ export async function needed(options: RunOptions): Promise<RunResult> {
 }
 
 /** What an app does with each question: answers after so many ms, refuses at once, fails, or keeps silent. */
-export type Mood =
+type Mood =
   | { readonly kind: 'well'; readonly latency: number }
   | { readonly kind: 'refuses' | 'hangs' }
   | { readonly kind: 'fails'; readonly latency: number };
 
-export class App {
+class App {
   mood: Mood;
   /** When it was asked, and said that it is healthy: true time of the answer. */
   readonly wellAt: number[] = [];

@@ -10,7 +10,7 @@ interface Position {
   readonly character: number;
 }
 
-export interface Mark {
+interface Mark {
   readonly range: { readonly start: Position };
   readonly severity: number;
   readonly message: string;

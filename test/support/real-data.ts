@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { describe, test } from 'vitest';
 
 export const realData = fileURLToPath(new URL('../../../shared/data/', import.meta.url));
-export const hasRealData = existsSync(realData);
+const hasRealData = existsSync(realData);
 if (!hasRealData) process.stderr.write(`skipping tests that replay real logs and traces: no ${realData}\n`);
 
 /** `describe`; without the data one skipped test stands for the suite, under a name that .ci/run knows. */

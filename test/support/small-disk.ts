@@ -36,7 +36,7 @@ export function smallDisk(kibibytes: number) {
 }
 
 /** Mounting needs the rights for it, also where the command is there. */
-export const canMount = ((): boolean => {
+const canMount = ((): boolean => {
   try {
     smallDisk(64)[Symbol.dispose]();
     return true;

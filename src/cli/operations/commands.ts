@@ -200,7 +200,7 @@ interface GivenElsewhere {
 }
 
 /** Undefined: its problems have been printed. */
-export async function readFields(
+async function readFields(
   command: Command,
   flags: readonly Flag[],
   { base, subjects = [], query }: GivenElsewhere,

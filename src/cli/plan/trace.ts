@@ -221,7 +221,7 @@ interface TraceRecord {
 const MOST_CHARACTERS = 32 * 1024 * 1024;
 
 /** RFC 4180, or lines of JSON. @throws Error that names the line where a record begins that is too long */
-export async function* recordsOf(pieces: AsyncIterable<string>): AsyncGenerator<readonly TraceRecord[]> {
+async function* recordsOf(pieces: AsyncIterable<string>): AsyncGenerator<readonly TraceRecord[]> {
   let tail = '';
   /** A quoted field that goes on in the next line. */
   let open = undefined as TraceRecord | undefined;
@@ -264,7 +264,7 @@ function tooLong(line: number): Error {
   return new Error(`line ${line}: longer than ${most} characters; is it a CSV, and is every quote closed?`);
 }
 
-export function isJson(line: string): boolean {
+function isJson(line: string): boolean {
   return /^\s*\{/.test(line);
 }
 

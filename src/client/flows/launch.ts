@@ -15,7 +15,7 @@ import { encodeRequest, type InputProblem } from '../../wire/request.ts';
 import { listInstances } from './lists.ts';
 
 /** The request of §2.3; `env` as its map, or as container flags: `-e NAME=value -p 8000:8000`. */
-export type LaunchRequest = Omit<Input<'instances.create'>, 'offer_id' | 'env'> & {
+type LaunchRequest = Omit<Input<'instances.create'>, 'offer_id' | 'env'> & {
   readonly env?: string | Input<'instances.create'>['env'];
 };
 
@@ -51,7 +51,7 @@ export interface Launched {
   readonly givenUp: readonly GivenUp[];
 }
 
-export interface GivenUp {
+interface GivenUp {
   readonly offerId: number;
   /** Undefined if the offer could not be rented. */
   readonly instanceId: number | undefined;

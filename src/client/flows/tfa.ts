@@ -11,7 +11,7 @@ import {
 import { TFA_METHODS, type TfaMethodName } from '../../contract/operations/tfa/tfa.ts';
 import { ApiError, RequestError } from '../errors.ts';
 
-export interface LoginResult {
+interface LoginResult {
   readonly user: Output<'tfa.login'>;
   /** Uses the session as its key, if the answer had one. */
   readonly client: Client;
@@ -38,7 +38,7 @@ export async function login(client: Client, options: LoginOptions): Promise<Logi
   return { user: { ...rest, session_key: session }, client: client.withKey(session) };
 }
 
-export interface AddedMethod {
+interface AddedMethod {
   /** 10 codes, shown once, for the first method only. Keep them. */
   readonly backupCodes: readonly string[] | undefined;
 }
@@ -218,7 +218,7 @@ function isBase32(text: string): boolean {
 
 type Proof = Omit<Input<'tfa.regenerateBackupCodes'>, 'extra'>;
 
-export interface Choice {
+interface Choice {
   readonly method: TfaMethodName;
   readonly methodId: number | undefined;
   readonly hint: string | undefined;
@@ -240,7 +240,7 @@ export async function proveSecondFactor(
 }
 
 /** The wanted method, else the authenticator whose secret is known, else the primary one, else e-mail. */
-export async function chooseMethod(client: Client, options: ProofOptions): Promise<Choice> {
+async function chooseMethod(client: Client, options: ProofOptions): Promise<Choice> {
   const { methodId, totpSecret, signal } = options;
   const { methods } = await client.tfa.status({}, { signal });
   const wanted = options.method ?? (totpSecret === undefined ? undefined : 'totp');
@@ -325,6 +325,6 @@ export function totpCode(base32Secret: string, atMs: number): string {
   return new TOTP({ secret: Secret.fromBase32(base32Secret) }).generate({ timestamp: atMs });
 }
 
-export function provisioningUri(base32Secret: string): string {
+function provisioningUri(base32Secret: string): string {
   return new TOTP({ label: 'account', secret: Secret.fromBase32(base32Secret) }).toString();
 }

@@ -6,7 +6,7 @@ import { id, openEnum, timestamp } from '../schemas.ts';
 export const MAINTENANCE_CATEGORIES = ['power', 'internet', 'disk', 'gpu', 'software', 'other'] as const;
 
 /** §2.1 */
-export const maintenanceWindow = z.looseObject({
+const maintenanceWindow = z.looseObject({
   id,
   machine_id: id,
   // The interface says whole hours; an answer with half an hour counts too.

@@ -111,7 +111,6 @@ export const template = z.looseObject({
   recent_create_date: timestamp.nullish(),
   count_created: z.int().nullish().describe('how many instances were made from it'),
 });
-export type Template = z.output<typeof template>;
 
 const epoch = z.number().describe('UTC epoch seconds');
 

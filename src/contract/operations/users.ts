@@ -12,7 +12,6 @@ export const user = z.looseObject({
   email_verified_at: timestamp.nullish().describe('null while the e-mail address is unverified'),
   is_admin: z.boolean().optional(),
 });
-export type User = z.output<typeof user>;
 
 export const userOperations = {
   'users.current': {
@@ -58,7 +57,6 @@ export const apiKey = z.looseObject({
   key_type: z.string().nullish().describe('api, or another kind'),
   user_id: id.nullish(),
 });
-export type ApiKey = z.output<typeof apiKey>;
 
 /** The public service may answer a deletion with a bare JSON string. */
 const deleted = z.preprocess(

@@ -5,7 +5,7 @@ import type { InstanceStatus } from '../../contract/operations/instances/instanc
 import type { MaintenanceWindow } from '../../contract/operations/machines.ts';
 import type { Settings } from './settings.ts';
 
-export type InstanceStep = StatusStep<InstanceStatus>;
+type InstanceStep = StatusStep<InstanceStatus>;
 
 /** In the names and units of the interface (§1); null: not in the seed. */
 interface Hardware {

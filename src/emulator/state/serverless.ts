@@ -100,7 +100,7 @@ interface LogFile {
 /** `ready`: hot, busy or not. `error`: died. */
 export type WorkerPhase = 'creating' | 'cold' | 'starting' | 'ready' | 'draining' | 'error' | 'destroying';
 
-export interface WorkerLife {
+interface WorkerLife {
   phase: WorkerPhase;
   sinceMs: number;
   /** null before the first time, when its performance is unknown. */

@@ -68,7 +68,7 @@ const DETECTORS = {
 export type TroubleName = keyof typeof DETECTORS;
 const TROUBLE_NAMES = Object.keys(DETECTORS) as TroubleName[];
 
-export interface Trouble extends Pick<Detector, 'severity'>, Pick<Evidence, 'says'> {
+interface Trouble extends Pick<Detector, 'severity'>, Pick<Evidence, 'says'> {
   /** First seen, Unix ms. */
   readonly sinceMs: number;
 }

@@ -8,7 +8,7 @@ import { type LoadMeaning, phaseOf, statusOf, UNKNOWN } from './reports.ts';
 
 export type Origin = 'new' | 'cold';
 
-export interface Start {
+interface Start {
   readonly from: Origin;
   readonly sinceMs: number;
   /** False if it may have begun earlier. */

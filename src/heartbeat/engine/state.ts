@@ -33,7 +33,7 @@ interface ClockDrift {
   readonly hidden: number;
 }
 
-export type Trouble = 'none' | 'failing' | 'throttled' | 'unauthorized' | 'not-found';
+type Trouble = 'none' | 'failing' | 'throttled' | 'unauthorized' | 'not-found';
 
 export interface Attempt {
   readonly id: number;

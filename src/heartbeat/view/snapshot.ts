@@ -11,7 +11,6 @@ import {
   type Instant,
 } from '../engine/state.ts';
 
-export { type HeartbeatState } from '../engine/state.ts';
 export { FAILURE_LABELS, FAILURE_WORDS, type FailureLabel } from '../engine/state.ts';
 
 /** `replaced`: its name has another id. It is shown for a minute. */
@@ -121,7 +120,7 @@ type StatsKey =
 /** One deployment's past, since the start. */
 export type Stats = { -readonly [K in keyof Pick<DeploymentSnapshot, StatsKey>]: DeploymentSnapshot[K] };
 
-export interface Failure {
+interface Failure {
   readonly attempt: number;
   readonly why: string;
 }

@@ -69,7 +69,6 @@ export const volumeInfo = z.strictObject({
   mount_path: z.string().startsWith('/').describe('mount point inside the container'),
   name: z.string().optional().describe('public dialect: name of a new volume'),
 });
-export type VolumeInfo = z.output<typeof volumeInfo>;
 
 /** §2.3: name → value, and `-p host:container` → `1` for ports. */
 export const envMap = mayHoldSecrets(

@@ -3,7 +3,7 @@ import * as z from 'zod';
 import { PUBLIC_READ, type OperationTable } from '../../define.ts';
 import { id, timestamp } from '../../schemas.ts';
 
-export const workerGroup = z.looseObject({
+const workerGroup = z.looseObject({
   id,
   endpoint_id: id.nullish(),
   endpoint_name: z.string().nullish(),

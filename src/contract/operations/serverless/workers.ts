@@ -31,7 +31,7 @@ export const WORKER_STATUSES = [
 const rate = z.number().nullish();
 
 /** Loads and performances are in work units a second. */
-export const worker = z.looseObject({
+const worker = z.looseObject({
   id: id.describe('of its instance'),
   status: z.string().nullish().describe(WORKER_STATUSES.join(', ')),
   ready_ever: z.boolean().nullish(),
