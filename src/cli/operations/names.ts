@@ -1,6 +1,7 @@
 /** Operation ids as words of the command line, and names in place of ids: `deployment stop square`. */
 import { OPERATION_IDS, operationOf, type OperationId } from '../../contract/operations.ts';
 import type { CallOptions, Client } from '../../client/client.ts';
+import { listInstances } from '../../client/flows/lists.ts';
 import { isRecord } from '../../contract/is-record.ts';
 import { DEFAULT_TAG } from '../../contract/operations/serverless/serverless.ts';
 import { EXIT } from '../../config/exit-codes.ts';
@@ -77,7 +78,11 @@ export async function resolveNames(id: OperationId, input: Input, client: Client
   const field = namedField(id);
   const name = field === undefined ? undefined : input[field];
   if (!resource || field === undefined || typeof name !== 'string') return input;
-  const answer = await client.call(resource.list, {}, options);
+  const { list } = resource;
+  const answer =
+    list === 'instances.list'
+      ? { instances: await listInstances(client, options) }
+      : await client.call(list, {}, options);
   const listedRows: unknown = isRecord(answer) ? answer[resource.rows] : [];
   const rows = Array.isArray(listedRows) ? listedRows.filter(isRecord) : [];
   const found = rows.filter((row) => resource.namesOf(row).includes(name));

@@ -39,6 +39,7 @@ describe('a name in place of an id', () => {
   });
 
   test('is taken for endpoint groups, instances and keys too', async () => {
+    emulator.traits.set({ instances_v0: '410' });
     expect((await run('endpoint-group show chat')).stdout).toContain('endpoint_name');
     expect((await run('endpoint-group workers chat')).stdout).toContain('501');
     expect((await run('worker-group workers 7')).stdout).toContain('501');
