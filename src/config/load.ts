@@ -15,6 +15,7 @@ import {
   type Feature,
   type Option,
   type OptionKey,
+  uncheckedSchedule,
   type Secrets,
   type Settings,
   valueOf,
@@ -37,7 +38,7 @@ export interface LoadedConfig {
 }
 
 const schedule = valueType(
-  DAEMON_OPTIONS.instancesSchedule.type.name,
+  uncheckedSchedule.name,
   'off, or a cron expression of at most 100 characters that matches at least one date, such as */5 * * * *',
   (text) => {
     if (text.toLowerCase() === 'off') return 'off';
@@ -64,13 +65,16 @@ function findingsOf({ findings }: CheckedGroup, index: number): ValueProblem[] {
   });
 }
 
-const CHECKED_OPTIONS: Readonly<Record<DaemonKey, Option>> = {
-  ...DAEMON_OPTIONS,
-  endpointGroups: { ...DAEMON_OPTIONS.endpointGroups, type: endpointGroupList },
-  maintenanceSchedule: { ...DAEMON_OPTIONS.maintenanceSchedule, type: schedule },
-  instancesSchedule: { ...DAEMON_OPTIONS.instancesSchedule, type: schedule },
-  accountSchedule: { ...DAEMON_OPTIONS.accountSchedule, type: schedule },
-};
+const CHECKED = new Map<ValueType<unknown>, ValueType<unknown>>([
+  [uncheckedSchedule, schedule],
+  [DAEMON_OPTIONS.endpointGroups.type, endpointGroupList],
+]);
+const CHECKED_OPTIONS = Object.fromEntries(
+  Object.entries<Option>(DAEMON_OPTIONS).map(([key, option]) => [
+    key,
+    { ...option, type: CHECKED.get(option.type) ?? option.type },
+  ]),
+) as Readonly<Record<DaemonKey, Option>>;
 const DAEMON_KEYS = Object.keys(CHECKED_OPTIONS) as DaemonKey[];
 
 export function loadConfig(

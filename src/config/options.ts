@@ -48,7 +48,11 @@ export interface Option<T = unknown> {
 }
 
 /** load.ts checks the expression with a package that the heart does not load. */
-const schedule = value.valueType('cron expression or off', 'a cron expression or off', (text) => text);
+export const uncheckedSchedule = value.valueType(
+  'cron expression or off',
+  'a cron expression or off',
+  (text) => text,
+);
 
 /** The variable of `logFile` is LOG_FILE. */
 const ROWS = {
@@ -245,21 +249,21 @@ const ROWS = {
   maintenanceSchedule: {
     feature: 'maintenance',
     off: 'off',
-    type: schedule,
+    type: uncheckedSchedule,
     fallback: '*/5 * * * *',
     doc: 'when to look for maintenance windows',
   },
   instancesSchedule: {
     feature: 'instances',
     off: 'off',
-    type: schedule,
+    type: uncheckedSchedule,
     fallback: '* * * * *',
     doc: 'when to look at instance states',
   },
   accountSchedule: {
     feature: 'account',
     off: 'off',
-    type: schedule,
+    type: uncheckedSchedule,
     fallback: '*/15 * * * *',
     doc: 'when to look at two-factor authentication and backup codes',
   },
