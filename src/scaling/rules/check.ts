@@ -74,7 +74,10 @@ export function checkEndpointGroup(
     const got = parameters[parameter];
     return [{ rule, severity, parameter, got, allowed, message: message(parameters, facts) }];
   });
-  return { parameters, findings: [...findings, ...withoutEffect(given, names), ...filledDefaults(names)] };
+  const all = [...findings, ...filledDefaults(names)];
+  if (!(isRecord(given) && 'id' in given && 'endpoint_id' in given)) return { parameters, findings: all };
+  const ofGroup = all.filter(({ parameter }) => !OF_ENDPOINT.some((name) => name === parameter));
+  return { parameters, findings: [...ofGroup, ...withoutEffect(given, names)] };
 }
 
 /**
@@ -113,8 +116,7 @@ const SHARED_NAME = {
 /** The engine reads them from the endpoint, not from the worker group. */
 const OF_ENDPOINT = ['cold_workers', 'min_load'] as const satisfies readonly EndpointGroupParameter[];
 
-function withoutEffect(given: unknown, names: ReadonlySet<string>): Finding[] {
-  if (!(isRecord(given) && 'id' in given && 'endpoint_id' in given)) return [];
+function withoutEffect(given: Readonly<Record<string, unknown>>, names: ReadonlySet<string>): Finding[] {
   return OF_ENDPOINT.filter((parameter) => names.has(parameter)).map((parameter) => ({
     rule: 'worker-group-parameter',
     severity: 'warning',

@@ -363,7 +363,8 @@ export function searchSpace(given: ResolvedParameters, performance: Performance)
   const values: SearchSpace = {
     target_util: upTo(14).map((step) => rounded(0.3 + step * 0.05)),
     cold_mult: [1, 1.25, 1.5, 1.75, 2, 2.5, 3, 4],
-    cold_workers: [...upTo(most).filter(isRoundEnough), most],
+    // As many cold workers as workers leave no room to serve: `check` warns of it.
+    cold_workers: upTo(most - 1).filter(isRoundEnough),
     min_load: [0, ...geometric(performance.least * LEAST_SHARE, all), all],
   };
   const entries = SEARCH_AXES.map((axis) => [

@@ -235,7 +235,7 @@ describe('endpoint-group rules', () => {
 });
 
 test('a worker group is told what the engine takes from its endpoint, and the public overrecruit_ratio is allowed', () => {
-  const row = { id: 9, endpoint_id: 31, cold_workers: 3, min_load: null, api_key: 'secret' };
+  const row = { id: 9, endpoint_id: 31, cold_workers: 3, max_workers: 2, min_load: null, api_key: 'secret' };
   const without = (given: object) =>
     checkEndpointGroup(given)
       .findings.filter(({ rule }) => rule === 'worker-group-parameter')
@@ -248,6 +248,7 @@ test('a worker group is told what the engine takes from its endpoint, and the pu
   });
   const errors = (given: object) =>
     checkEndpointGroup(given).findings.filter(({ severity }) => severity === 'error');
+  expect(errors(row)).toEqual([]);
   expect(errors({ overrecruit_ratio: 1.5 })).toEqual([]);
   expect(errors({ overrecruit_ration: 1 })).toMatchObject([
     {
