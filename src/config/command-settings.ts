@@ -1,5 +1,5 @@
 import { placed, withEnvFile, loadValues, type Environment } from './values.ts';
-import { readTextPatiently } from './files.ts';
+import { readText } from './files.ts';
 import { OPTIONS, PREFIX, type Option, type Settings, type ValuesOf } from './options.ts';
 import { networkProblems } from './other-variables.ts';
 import { configError, describeProblem, isError, type ConfigProblem } from './problem.ts';
@@ -32,16 +32,16 @@ export function loadConnection(
   environment: Environment = process.env,
   { needsKey = true, login }: ConnectionNeeds = {},
 ): LoadedConnection {
-  const effective = withEnvFile(environment, readTextPatiently);
+  const effective = withEnvFile(environment, readText);
   const { apiKey, baseUrl, serverlessUrl } = OPTIONS;
   const options = { apiKey: needsKey ? apiKey : OPTIONAL_KEY, baseUrl, serverlessUrl };
   const stored = hasKeyVariable(effective.environment) ? undefined : login;
   const filled = stored ? withLogin(effective.environment, stored) : effective.environment;
-  const loaded = loadValues(options, filled, readTextPatiently);
+  const loaded = loadValues(options, filled, readText);
   const found = [
     ...loaded.problems,
     ...(stored ? otherAddresses(stored, loaded.values) : []),
-    ...networkProblems(environment, readTextPatiently),
+    ...networkProblems(environment, readText),
   ];
   const problems = [...effective.problems, ...placed(found, effective)];
   const connection = loaded.values as Partial<Connection>;
@@ -135,12 +135,12 @@ function effectiveValues<Rows extends Readonly<Record<string, Option>>>(
   options: Rows,
   environment: Environment,
 ) {
-  const { values, problems } = loadValues(options, withFile(environment), readTextPatiently);
+  const { values, problems } = loadValues(options, withFile(environment), readText);
   return { values: values as Partial<ValuesOf<Rows>>, problems };
 }
 
 function withFile(environment: Environment): Environment {
-  return withEnvFile(environment, readTextPatiently).environment;
+  return withEnvFile(environment, readText).environment;
 }
 
 const ANYWHERE: ReadonlySet<string> = new Set(['0.0.0.0', '::']);

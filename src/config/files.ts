@@ -10,8 +10,8 @@ interface FileState {
 export interface ReadFile {
   (path: string): string;
   readonly stat?: (path: string) => FileState | undefined;
-  /** Blocks this thread. Without it, a file that is being written is not read. */
-  readonly pause?: (ms: number) => void;
+  /** A process that runs for long must not believe a file that is still being written. */
+  readonly isWary?: boolean;
 }
 
 const MOST_BYTES = 1024 * 1024;
@@ -41,29 +41,18 @@ export const readText: ReadFile = Object.assign(
   },
 );
 
-/** For commands, which have nothing else to do while a file is being written. */
-export const readTextPatiently: ReadFile = Object.assign((path: string) => readText(path), {
-  ...readText,
-  pause: (ms: number) => void Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms),
-});
-
 /** Many tools omit the last line end, so an unchanged file counts as complete after this time. */
 const SETTLED_AFTER_MS = 1_000;
-const MOST_WAITS = 5;
 
 /** Undefined: it may still be being written. @throws what `readFile` throws. */
 export function readComplete(path: string, readFile: ReadFile): string | undefined {
-  for (let waits = 0; ; waits += 1) {
-    const text = readFile(path);
-    // After the text: a change between the two may be missing in the text.
-    const state = readFile.stat?.(path);
-    if (text.endsWith('\n') || !state?.isFile) return text;
-    const ageMs = Date.now() - Math.floor(state.mtimeMs);
-    // A change in the future: the clock was set back.
-    if (ageMs < 0 || ageMs >= SETTLED_AFTER_MS) return text;
-    if (readFile.pause === undefined || waits === MOST_WAITS) return undefined;
-    readFile.pause(SETTLED_AFTER_MS - ageMs);
-  }
+  const text = readFile(path);
+  // After the text: a change between the two may be missing in the text.
+  const state = readFile.stat?.(path);
+  if (!readFile.isWary || text.endsWith('\n') || !state?.isFile) return text;
+  const ageMs = Date.now() - Math.floor(state.mtimeMs);
+  // A change in the future: the clock was set back.
+  return ageMs < 0 || ageMs >= SETTLED_AFTER_MS ? text : undefined;
 }
 
 interface Found {
@@ -87,7 +76,7 @@ export async function overFiles<Result>(load: (readFile: ReadFile) => Result): P
       if (text === undefined) throw error ?? new Error('no text');
       return text;
     };
-    const result = load(Object.assign(read, { stat: (path: string) => lookUp(path).state }));
+    const result = load(Object.assign(read, { isWary: true, stat: (path: string) => lookUp(path).state }));
     if (missing.size === 0) return result;
     await Promise.all([...missing].map(async (path) => found.set(path, await findFile(path))));
   }

@@ -136,17 +136,6 @@ function timingProblems({
   });
 }
 
-const NO_STEERING =
-  'removed: Pilotlight no longer changes parameters; plan with `pilotlight plan --search` and set them yourself';
-const NO_ADVICE =
-  'removed: Pilotlight gives no advice from recorded load; plan with `pilotlight plan --search` and your own load';
-const REMOVED: ReadonlyMap<string, string> = new Map([
-  ['AUTOTUNE', NO_STEERING],
-  ['AUTOTUNE_BOUNDS', NO_STEERING],
-  ['ADVICE_SCHEDULE', NO_ADVICE],
-  ['ADVICE_P99', NO_ADVICE],
-]);
-
 const ROWS: readonly Option[] = Object.values(OPTIONS);
 const IS_KNOWN: ReadonlySet<string> = new Set([
   ...ROWS.map(({ variable }) => PREFIX + variable),
@@ -186,8 +175,6 @@ function isSet(name: string, environment: Environment): boolean {
 
 function problemOf(name: string, missing: readonly string[], isSuggested: boolean): ConfigProblem {
   const own = name.slice(PREFIX.length);
-  const removed = REMOVED.get(own.replace(/_FILE$/, ''));
-  if (removed !== undefined) return unread(name, removed, 'no value');
   const slip = missing.length > 0 && isSuggested ? nearestName(own, KNOWN, SLIP) : undefined;
   for (const essential of missing) {
     const forms = [essential, `${essential}_FILE`];
@@ -199,13 +186,10 @@ function problemOf(name: string, missing: readonly string[], isSuggested: boolea
     return configError(name, 'a value', ALLOWED, why);
   }
   const nearest = isSuggested ? nearestName(own, KNOWN) : undefined;
-  return unread(name, nearest === undefined ? 'no such variable' : suggestion(nearest));
+  const message = nearest === undefined ? 'no such variable' : suggestion(nearest);
+  return { ...configWarning(name, 'a value', ALLOWED, message), failsCheck: true };
 }
 
 function suggestion(meant: string): string {
   return `no such variable; did you mean ${PREFIX + meant}?`;
-}
-
-function unread(name: string, message: string, allowed = ALLOWED): ConfigProblem {
-  return { ...configWarning(name, 'a value', allowed, message), failsCheck: true };
 }

@@ -4,7 +4,7 @@ import { checkEndpointGroups, type CheckedGroup } from '../scaling/rules/check.t
 import { gotInWords } from '../scaling/rules/rules.ts';
 import { isSchedule } from '../watch/job.ts';
 import { exposedSecrets, placed, withEnvFile, loadValues, type Environment } from './values.ts';
-import { overFiles, readTextPatiently, type ReadFile } from './files.ts';
+import { overFiles, readText, type ReadFile } from './files.ts';
 import { loadHeartFrom } from './load-heart.ts';
 import {
   DAEMON_OPTIONS,
@@ -79,7 +79,7 @@ const DAEMON_KEYS = Object.keys(CHECKED_OPTIONS) as DaemonKey[];
 
 export function loadConfig(
   environment: Environment = process.env,
-  readFile: ReadFile = readTextPatiently,
+  readFile: ReadFile = readText,
 ): LoadedConfig {
   const effective = withEnvFile(environment, readFile);
   const heart = loadHeartFrom(effective, readFile);

@@ -2,7 +2,7 @@
 import { rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, expect, test, vi } from 'vitest';
-import { readComplete, readText, watchFiles } from '../../../src/config/files.ts';
+import { readComplete, watchFiles } from '../../../src/config/files.ts';
 import { isAwaited, loadHeartConfig, loadHeartSlowly } from '../../../src/config/load-heart.ts';
 import { loadConfig, loadConfigSlowly } from '../../../src/config/load.ts';
 import { describeProblem, errorsIn } from '../../../src/config/problem.ts';
@@ -15,78 +15,47 @@ const PATH = '/etc/environment';
 
 afterEach(() => void vi.useRealTimers());
 
-/** A file in virtual time, changed at these moments. */
-function fileOf(changes: readonly (readonly [atMs: number, text: string])[], isFile = true) {
+/** A file whose last change was `ageMs` ago, as a process that runs for long reads it. */
+function read(text: string, ageMs: number, isFile = true): string | undefined {
   vi.useFakeTimers({ now: NOW });
-  // A change in the future counts if it is the only one.
-  const newest = () => changes.findLast(([at]) => at <= Date.now()) ?? changes.at(-1) ?? [0, ''];
-  const stat = () => ({ isFile, mtimeMs: newest()[0], mode: 0 });
-  const pause = (ms: number) => void vi.setSystemTime(Date.now() + ms);
-  return {
-    read: () =>
-      readComplete(
-        PATH,
-        Object.assign(() => newest()[1], { stat }),
-      ),
-    readPatiently: () =>
-      readComplete(
-        PATH,
-        Object.assign(() => newest()[1], { stat, pause }),
-      ),
-    waitedMs: () => Date.now() - NOW,
-  };
+  const stat = () => ({ isFile, mtimeMs: NOW - ageMs, mode: 0 });
+  return readComplete(
+    PATH,
+    Object.assign(() => text, { stat, isWary: true }),
+  );
 }
 
 test.each([
   ['cut in a line', WHOLE.slice(0, -1)],
   ['empty, as it is before its first line is written', ''],
   ['cut before the end of a line', WHOLE.slice(0, WHOLE.lastIndexOf('\n'))],
-])('a file that is %s is read again before it is believed', (_, cut) => {
-  const { read, readPatiently } = fileOf([
-    [9_900, cut],
-    [10_300, `${cut}P`],
-    [11_200, `${WHOLE}\n`],
-  ]);
-  expect(read()).toBeUndefined();
-  expect(readPatiently()).toBe(`${WHOLE}\n`);
+])('a file that is %s is not believed until it has not changed for a second', (_, cut) => {
+  expect([read(cut, 0), read(cut, 999), read(cut, 1_000)]).toEqual([undefined, undefined, cut]);
 });
 
 test.each([
-  ['a line end at its end', [[9_999, `${WHOLE}\n`]], true],
-  ['a change that was a second ago', [[9_000, WHOLE]], true],
-  ['a clock that was set back', [[3_600_000, WHOLE]], true],
-  ['a pipe', [[9_999, WHOLE]], false],
-] as const)('%s makes a file complete at once', (_, changes, isFile) => {
-  const { read, waitedMs } = fileOf(changes, isFile);
-  expect([read()?.trimEnd(), waitedMs()]).toEqual([WHOLE, 0]);
+  ['a line end at its end', `${WHOLE}\n`, 1, true],
+  ['a clock that was set back', WHOLE, -3_600_000, true],
+  ['a pipe', WHOLE, 1, false],
+])('%s makes a file complete at once', (_, text, ageMs, isFile) => {
+  expect(read(text, ageMs, isFile)).toBe(text);
 });
 
-test('a file without that end is complete once it has not changed for a second', () => {
-  const { readPatiently, waitedMs } = fileOf([[9_900, WHOLE]]);
-  expect([readPatiently(), waitedMs()]).toEqual([WHOLE, 900]);
-});
-
-test('a file that goes on changing is not waited for without end', () => {
-  const { readPatiently, waitedMs } = fileOf(
-    Array.from({ length: 1_000 }, (_, index) => [9_950 + index * 100, 'A']),
-  );
-  expect(readPatiently()).toBeUndefined();
-  expect(waitedMs()).toBeLessThan(6_000);
-});
-
-test('the heart does not wait, and tries again as for a file that is missing', () => {
+test('a long process tries again, as for a file that is missing; a command reads what is there', async () => {
   using folder = temporaryFolder();
   const file = join(folder.path, 'environment');
   writeFileSync(file, WHOLE);
   // A file's time is finer than the clock's.
   utimesSync(file, 1_000.0007, 1_000.0007);
-  vi.useFakeTimers({ now: 1_000_000 });
-  const { settings, problems } = loadHeartConfig({ PILOTLIGHT_ENV_FILE: file });
+  vi.useFakeTimers({ now: 1_000_000, toFake: ['Date'] });
+  const env = { PILOTLIGHT_ENV_FILE: file };
+  const { settings, problems } = await loadHeartSlowly(env);
   expect([settings, isAwaited(problems)]).toEqual([undefined, true]);
-  expect(loadConfig({ PILOTLIGHT_ENV_FILE: file }, readText).isBeingWritten).toBe(true);
+  const loading = loadConfigSlowly(env);
   expect(problems.map((problem) => describeProblem(problem)).join('\n')).toContain(WORDS);
+  expect(loadConfig(env).settings?.deployments).toHaveLength(2);
   utimesSync(file, 0, 0);
-  expect(loadHeartConfig({ PILOTLIGHT_ENV_FILE: file }).settings?.deployments).toHaveLength(2);
+  expect((await loading).settings?.deployments).toHaveLength(2);
 });
 
 test('files are read the same without blocking: one that names another, a large one, a folder', async () => {

@@ -87,24 +87,6 @@ describe('an unknown name that is close to one without which nothing is kept ali
   });
 });
 
-test.each([
-  ['AUTOTUNE', 'Pilotlight no longer changes parameters'],
-  ['AUTOTUNE_BOUNDS', 'Pilotlight no longer changes parameters'],
-  ['ADVICE_SCHEDULE', 'Pilotlight gives no advice from recorded load'],
-  ['ADVICE_P99', 'Pilotlight gives no advice from recorded load'],
-])('a name of an earlier version says what became of it, also as a file: %s', (name, what) => {
-  for (const one of [name, `${name}_FILE`]) {
-    const { settings, words } = load({ ...COMPLETE, [one]: 'x' });
-    expect(settings?.deployments).toMatchObject([{ id: 42 }]);
-    expect(words).toEqual([
-      expect.stringMatching(
-        `^warning: PILOTLIGHT_${one}: got a value; allowed: no value; removed: ${what}; plan with \`pilotlight plan --search\``,
-      ),
-    ]);
-    expect(words.join()).not.toContain('… (');
-  }
-});
-
 test('names of others are not ours, and those that Kubernetes made are ignored', () => {
   const links = {
     SERVICE_HOST: '10.0.0.1',
