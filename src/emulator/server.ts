@@ -33,7 +33,7 @@ const KEEP_ALIVE_MS = 75_000;
 const MAX_BODY_BYTES = 64 * 1024 * 1024;
 const MAX_UPLOAD_BYTES = 1024 * 1024 * 1024;
 
-/** fastify's own server cannot listen twice, so listener.ts listens. */
+/** fastify's own server cannot listen twice, so openListener does. */
 export async function createServer(parts: ServerParts): Promise<Server> {
   let server: Server | undefined;
   const send = createSender(() => parts.world.now());

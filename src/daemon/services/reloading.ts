@@ -56,7 +56,7 @@ export class Reloading {
   }
 
   async #reload(): Promise<ReloadResult> {
-    const { loadConfig, current, apiKey, heartbeats, onFiles, lifecycle, metrics, logger } = this.#options;
+    const { loadConfig, current, heartbeats, onFiles, lifecycle, metrics, logger } = this.#options;
     if (lifecycle.isEnding)
       return { ok: false, problems: ['the daemon is stopping; the next start reads everything again'] };
     const loaded = await loadConfig();
@@ -75,7 +75,7 @@ export class Reloading {
         heart.problems,
         'reload refused by the heart; the old configuration stays in force',
       );
-    const { settings, problems } = current;
+    const { settings } = current;
     const next = loaded.settings;
     // These keep their value until a restart.
     const waiting = OPTION_KEYS.filter(
@@ -83,17 +83,7 @@ export class Reloading {
     );
     const kept = Object.fromEntries(waiting.map((key) => [key, settings[key]]));
     const names = waiting.map((key) => PREFIX + OPTIONS[key].variable);
-    const keyFile = apiKey.file();
-    try {
-      await this.#apply({ ...next, ...kept }, loaded.daemonProblems, loaded.files.get('apiKey'));
-    } catch (error) {
-      await this.#apply(settings, problems, keyFile);
-      const { message } = error as Error;
-      return this.#refuse(
-        [message],
-        'reload failed while it was applied; the old configuration is in force again',
-      );
-    }
+    await this.#apply({ ...next, ...kept }, loaded.daemonProblems, loaded.files.get('apiKey'));
     onFiles(loaded.files);
     metrics.reloaded(true, Date.now() / 1000);
     logger.info({ needRestart: names }, 'configuration reloaded');
@@ -130,7 +120,7 @@ export class Reloading {
     logger.info({ variables: changed.map((key) => PREFIX + OPTIONS[key].variable) }, 'secret read again');
   }
 
-  /** The loader has checked everything, so no value can make this fail. */
+  /** The loader has checked everything. If this fails, the daemon ends, and the heart starts it with the new configuration. */
   async #apply(
     settings: Settings,
     problems: readonly ConfigProblem[],
