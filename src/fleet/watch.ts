@@ -6,9 +6,8 @@ import type { Worker } from '../contract/operations/serverless/workers.ts';
 import type { CheckedGroup } from '../scaling/rules/check.ts';
 import type { EndpointSpend } from '../spend/hours.ts';
 import { SpendWatch, type ListedInstances, type SpendService } from '../spend/spend-watch.ts';
-import { backoffMs } from '../time/backoff.ts';
+import { backoffMs, Repeating } from '../time/repeating.ts';
 import { within, type Clock } from '../time/clock.ts';
-import { Repeating } from '../time/repeating.ts';
 import {
   afterList,
   type EndpointsAnswer,

@@ -1,7 +1,7 @@
 /** Redis as the replicas use it: raw commands, each bounded in time, and no queue while it is away. */
 import type { Logger } from 'pino';
 import { PilotlightError } from '../../contract/pilotlight-error.ts';
-import { troubleLevel } from '../../time/backoff.ts';
+import { troubleLevel } from '../../time/repeating.ts';
 import { NoAnswer, systemClock, within } from '../../time/clock.ts';
 
 const NEVER = new AbortController().signal;

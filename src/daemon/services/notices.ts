@@ -5,7 +5,7 @@ import type { FleetNotice } from '../../fleet/view.ts';
 import type { LogEvent } from '../../logs/events.ts';
 import type { LogSource } from '../../logs/record.ts';
 import { NewerFile } from '../../storage/database-file.ts';
-import { troubleLevel } from '../../time/backoff.ts';
+import { troubleLevel } from '../../time/repeating.ts';
 
 /** Records dropped after such a pause are a new trouble. */
 const QUIET_MS = 600_000;

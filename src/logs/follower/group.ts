@@ -3,7 +3,7 @@
  * poll). `progress` says how far the log was taken, and is stored together with the records; the rest is learned again.
  */
 import { LIMITS } from '../../contract/limits.ts';
-import { backoffMs } from '../../time/backoff.ts';
+import { backoffMs } from '../../time/repeating.ts';
 import { type Gap, type LogRecord, type LogSource, microsFormatter, originOf } from '../record.ts';
 import { bytesPerLine, lastState, readText, type Refusal, type TailAnswer, type Text } from '../answer.ts';
 import { isWaiting } from './last-line.ts';

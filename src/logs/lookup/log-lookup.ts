@@ -2,9 +2,8 @@
  * Finds the logs that WORKER_GROUPS or ENDPOINT_LOGS names: lists worker groups or endpoints at the start and every
  * minute. If a list fails, the followed logs stay.
  */
-import { backoffMs } from '../../time/backoff.ts';
+import { backoffMs, Repeating } from '../../time/repeating.ts';
 import { within, type Clock } from '../../time/clock.ts';
-import { Repeating } from '../../time/repeating.ts';
 import type { LogListener } from '../events.ts';
 import type { LogSource } from '../record.ts';
 

@@ -2,7 +2,7 @@
 import { stripVTControlCharacters } from 'node:util';
 import type { Actor } from '../../contract/errors.ts';
 import { PilotlightError } from '../../contract/pilotlight-error.ts';
-import { backoffMs } from '../../time/backoff.ts';
+import { backoffMs } from '../../time/repeating.ts';
 import type { Clock } from '../../time/clock.ts';
 import type { LogListener } from '../events.ts';
 import type { LogRecord } from '../record.ts';
