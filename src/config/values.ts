@@ -18,7 +18,7 @@ function partnerOf(name: string): string | undefined {
   return FILE_NAMES.get(name) ?? (FILE_NAMES.get(own) === name ? own : undefined);
 }
 
-/** Compose passes on empty variables, so they are not set. A blank token must not mean "no token". */
+/** Empty means not set: Compose passes on empty variables. A token of blanks alone is an error, not "no token". */
 function textOf(environment: Environment, name: string): string | undefined {
   return environment[name] === '' ? undefined : environment[name]?.trim();
 }

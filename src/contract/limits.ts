@@ -16,7 +16,7 @@ export const LIMITS = {
   recommendedDiskSpaceGb: 8,
   /** Largest `target_util` of an endpoint group, a fraction (§2.7). */
   targetUtilMax: 1.0,
-  /** Lines that `get_workergroup_logs` returns at most, which is also its default (public dialect). */
+  /** Default of `tail`, in lines or bytes, and the most lines of one answer (public dialect). */
   logTailMax: 10_000,
   /** Most rows of a page of charges (public dialect). */
   chargesPageMax: 500,

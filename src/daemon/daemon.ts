@@ -50,6 +50,7 @@ export async function startDaemon(options: DaemonOptions) {
   const startedAt = Date.now() / 1000;
   const apiKey = createApiKey(settings.apiKey, config.files.get('apiKey'));
 
+  // The parts refer to each other: some are called back only after they exist, further down.
   const metrics = createMetrics(() => status(), DAEMON_OPERATION_IDS);
   metrics.reloaded(true, startedAt);
   const redaction = new Redaction(() => credentialsOf(current.settings, apiKey.current()));

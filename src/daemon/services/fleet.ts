@@ -28,7 +28,7 @@ export interface FleetOptions {
   readonly isReplica: boolean;
 }
 
-/** Longer than a lease: a Redis that was frozen may grant it late, to a replica that gave up waiting. */
+/** Longer than a lease. A frozen Redis may grant a lease late, after the replica has given up waiting for it. */
 const STAND_DOWN_AFTER_MS = 8_000;
 /** A slower poll is a missing sample. */
 const LOOK_TIMEOUT_MS = 15_000;

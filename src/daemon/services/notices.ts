@@ -91,7 +91,7 @@ const LINES: { readonly [K in Kind]?: (notice: Extract<Notice, { kind: K }>) => 
     troubleLevel(failures, 'warn'),
     failures < LASTING_FAILURES
       ? 'log poll failed; nothing is lost yet'
-      : 'log polls still fail; once more came than the service shows, lines are lost',
+      : 'log polls still fail; lines are lost once the log has grown by more than the service shows',
     { ...named(source), reason, failures, retryInSeconds: Math.round(retryInMs / 100) / 10 },
   ],
   'poll recovered': ({ failures }) => [failures < LASTING_FAILURES ? 'debug' : 'info', 'log is read again'],

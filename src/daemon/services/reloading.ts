@@ -17,7 +17,7 @@ import type { Lifecycle } from '../process/lifecycle.ts';
 import type { SharedWork } from './shared-work.ts';
 import type { Heartbeats, ReloadResult } from './heartbeats.ts';
 
-/** Only a reload changes it. */
+/** A reload changes them, and a secret that is read again. */
 export interface CurrentSettings {
   settings: Settings;
   problems: readonly ConfigProblem[];
@@ -120,7 +120,7 @@ export class Reloading {
     logger.info({ variables: changed.map((key) => PREFIX + OPTIONS[key].variable) }, 'secret read again');
   }
 
-  /** The loader has checked everything. If this fails, the daemon ends, and the heart starts it with the new configuration. */
+  /** The loader has checked everything, so no value can make this fail. */
   async #apply(
     settings: Settings,
     problems: readonly ConfigProblem[],

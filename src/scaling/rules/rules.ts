@@ -41,7 +41,7 @@ export interface ResolvedParameters extends Readonly<Record<keyof typeof ENDPOIN
   readonly inactivity_timeout: number | undefined;
 }
 
-/** What the user knows about the workers, where given: it lets more rules speak. */
+/** What the user knows about the workers. Two rules need it. */
 export interface WorkerFacts {
   /** Measured performance of one worker in performance units per second. */
   readonly workerPerformance?: number | undefined;

@@ -30,7 +30,6 @@ export const WORKER_STATUSES = [
 
 const rate = z.number().nullish();
 
-/** Loads and performances are in work units a second. */
 const worker = z.looseObject({
   id: id.describe('of its instance'),
   status: z.string().nullish().describe(WORKER_STATUSES.join(', ')),

@@ -75,7 +75,7 @@ const counted = (of: unknown[], left: unknown[]) => ({
 test.each<[LogEvent | FleetNotice, level: number, msg: string, fields: Record<string, unknown>]>([
   [pollFailed, WARN, 'log poll failed; nothing is lost yet', { ...poll, failures: 1 }],
   [{ ...pollFailed, failures: 3 }, DEBUG, 'log poll failed; nothing is lost yet', { ...poll, failures: 3 }],
-  [pollFailedLong, WARN, 'log polls still fail; once more came than', { ...poll, failures: 32 }],
+  [pollFailedLong, WARN, 'log polls still fail; lines are lost once', { ...poll, failures: 32 }],
   [{ ...pollRecovered, failures: 15 }, DEBUG, 'log is read again', { workergroupId, failures: 15 }],
   [{ ...pollRecovered, failures: 16 }, INFO, 'log is read again', { workergroupId, failures: 16 }],
   [{ kind: 'stale answer', source }, DEBUG, 'log answer older than', { workergroupId }],

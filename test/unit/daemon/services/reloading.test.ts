@@ -81,26 +81,6 @@ test('takes what changed, leaves what only a restart changes, and says so', asyn
   expect(files).toEqual([new Map()]);
 });
 
-test('that fails while it is applied puts all of it back', async () => {
-  const applied: Settings[] = [];
-  const { subject, before, current, apiKey, outcomes } = reloading(
-    { PILOTLIGHT_API_KEY: 'second-key', PILOTLIGHT_WORKER_GROUPS: '8' },
-    {
-      work: {
-        apply: async (settings) => {
-          applied.push(settings);
-          if (applied.length === 1) throw new Error('no room');
-        },
-      },
-    },
-  );
-  expect(await subject.reload()).toEqual({ ok: false, problems: ['no room'] });
-  expect(applied.map(({ apiKey: key }) => key)).toEqual(['second-key', 'first-key']);
-  expect(current.settings).toBe(before);
-  expect(apiKey.current()).toBe('first-key');
-  expect(outcomes()).toEqual([false]);
-});
-
 test('of an invalid configuration changes nothing, and is said', async () => {
   const bad = reloading({ PILOTLIGHT_LOG_LEVEL: 'loud', PILOTLIGHT_WORKER_GROUPS: '8' });
   expect(await bad.subject.reload()).toMatchObject({
