@@ -61,7 +61,7 @@ export function findingInWords({ parameter, got, allowed, message }) {
   return `${parameter} is ${has}; ${wish}: ${message}`;
 }
 
-/** Removes colours and control characters; delivered lines keep them. */
+/** Removes colours, and marks what contract/text/controls.ts calls controls; delivered lines keep them. */
 export function printable(line) {
   // A progress bar overwrites itself: a terminal shows its last state.
   const shown =
@@ -71,5 +71,8 @@ export function printable(line) {
       .findLast((part) => part !== '') ?? '';
   return shown
     .replaceAll(/\u001B\[[\d;?]*[A-Za-z]/g, '')
-    .replaceAll(/[\u0000-\u0008\u000B-\u001F\u007F-\u009F\u202A-\u202E\u2066-\u2069]/g, '·');
+    .replaceAll(
+      /[\u0000-\u0008\u000B-\u001F\u007F-\u009F\u061C\u200E\u200F\u202A-\u202E\u2066-\u2069]/g,
+      '·',
+    );
 }

@@ -37,9 +37,11 @@ test('a loss of unknown size is not told as none', () => {
   ]);
 });
 
-test('a log is of a worker group or of an endpoint', () => {
-  expect([logName({ workergroup_id: 7 }), logName({ endpoint_group: 'chat' })]).toEqual([
+test('a log is of a worker group or of an endpoint, whose name may turn the text around', () => {
+  const names = ['chat', 'ch\u061Cat'].map((endpoint_group) => logName({ endpoint_group }));
+  expect([logName({ workergroup_id: 7 }), ...names]).toEqual([
     'Worker group 7',
     'Endpoint chat',
+    'Endpoint ch·at',
   ]);
 });
