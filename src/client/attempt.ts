@@ -175,7 +175,7 @@ function faultOf(outcome: DecodedResponse): string | undefined {
 
 const FOREIGN: ReadonlySet<number> = new Set([403, 404]);
 
-/** A cut answer counts if its shown-once value is complete. */
+/** A truncated answer is used if the value that is shown only once is complete in it. */
 function completeAnswer(operation: Operation, cut: WireResponse): Answer | undefined {
   const outcome = decodeResponse(operation, cut);
   const isOne = outcome.kind === 'ok' && showsOnce(operation.response, outcome.value);

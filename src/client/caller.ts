@@ -91,7 +91,7 @@ class Caller {
     };
   }
 
-  /** A deletion is done if its first answer was lost and its repetition finds nothing. */
+  /** If the answer to a deletion is lost, and the retry finds nothing to delete, it has succeeded. */
   async call(
     id: OperationId,
     operation: Operation,

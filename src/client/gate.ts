@@ -1,6 +1,6 @@
 /**
- * Where a call waits for the rate limit of its key. The daemon's calls wait in `request-queue.ts`, which asks the
- * heart's grant office here.
+ * Where a call waits for the rate limit of its key. The daemon's calls wait in `request-queue.ts`, and ask the
+ * heart's `GrantOffice`, below.
  */
 import type { RateLimit } from '../wire/rate-limit.ts';
 import { delay } from './retry.ts';
@@ -11,7 +11,7 @@ export interface Gate {
 }
 
 export interface Turn {
-  /** How often the caller asks, ms: all wait for the same part of it. */
+  /** How often the caller asks, ms. Under a limit all callers wait for the same share of this. */
   readonly everyMs: number;
   /** From the least to the most urgent. */
   readonly need: 'watch' | 'endpoint' | 'log';

@@ -166,7 +166,7 @@ function learn(before: Known | undefined, row: Told, selection: Selection, now: 
   return { ...told, name, tag, ttl, stopped: before.stopped && told.stopped, easedSince };
 }
 
-/** Absent, null and impossible fields stay as they were. */
+/** Absent, null and impossible fields stay as they were. A TTL of null is a value: it does not expire. */
 function merge(before: Known | undefined, row: Told): Known {
   const named = row.name ?? undefined;
   const state = row.endpoint_state ?? undefined;

@@ -1,4 +1,4 @@
-/** Runs the heartbeats of any number of deployments. It decides nothing: the engine does. */
+/** Runs the heartbeats of any number of deployments. The engine decides about each; the queue says who is next. */
 import { RateLimiter, type Departure, type RateAnswer } from '../../client/rate-limiter.ts';
 import {
   isInTime,

@@ -80,6 +80,7 @@ export interface Heartbeat {
   readonly gone: boolean;
   /** No app needs it: nothing is sent, and the TTL does the rest. */
   readonly withheld: boolean;
+  /** The next attempt takes a new connection: the kept one may be broken. */
   readonly fresh: boolean;
   /** Two attempts may run when it is urgent; a 429 forbids it until the next success. */
   readonly hedging: boolean;
@@ -248,7 +249,7 @@ function isSilent({ state, withheld }: Heartbeat): boolean {
   return state === 'stopped' || withheld;
 }
 
-/** Never later than the service has it. Before the first accepted heartbeat this is the latest possible. */
+/** Never later than the true expiry, except before the first accepted heartbeat: then it is the latest possible. */
 export function expiresAt(beat: Heartbeat): number {
   const { ttl, life } = beat.timing;
   return ttl === undefined ? Infinity : beat.basis - beat.drift.hidden + life;

@@ -8,7 +8,7 @@ import { standalone, type Text } from '../answer.ts';
 
 /** The known lines, as hashes. */
 export interface Window {
-  /** The place of its first line. Lines that change the order of known ones give all of them new places. */
+  /** The place of its first line. If known lines change their order, all of them get new places. */
   readonly from: number;
   readonly hashes: Float64Array;
 }
@@ -90,7 +90,7 @@ const MOST_LAST = 256;
 const LONGEST_LAG_MS = 30_000;
 /** Milliseconds since another backend showed all known lines: the older view comes from a backend that lags. */
 const SEEN_LATELY_MS = 10_000;
-/** Views in a row that lack lines and only grow. By chance one backend in three that lags does that once in 20,000 times. */
+/** Views in a row that lack lines and only grow. If one backend in three lags, that happens by chance once in 20,000 times. */
 const SHORTER_VIEWS = 6;
 /** In a log that repeats itself, as in a crash loop, new lines may look like an older view. */
 const ODD_VIEWS = 3;

@@ -82,7 +82,7 @@ export class ControlLoop {
   #workSinceDecision = 0;
   /** Demand at the last decision; undefined if something has happened since. */
   #last: { readonly wanted: Demand; readonly kept: Demand } | undefined;
-  /** The last decision saw no load and repeated the one before. */
+  /** The last decision saw no load, and was the same as the decision before it. */
   isAtRest = false;
 
   constructor(settings: PlanSettings) {
