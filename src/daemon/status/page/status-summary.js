@@ -10,7 +10,8 @@ import {
 } from './status-words.js';
 
 const TROUBLED = new Set(['urgent', 'lapsed', 'gone', 'unauthorized']);
-const UNEASY = new Set(['retrying', 'throttled', 'suspect-gone', 'starting', 'withheld']);
+/** A state that a newer heart has is none of them, and a warning. */
+const FINE = new Set(['healthy', 'stopped', 'replaced']);
 const IMMINENT_SECONDS = 6 * 3600;
 /** Such a pause of all requests concerns a person. */
 const LONG_PAUSE_SECONDS = 30;
@@ -28,7 +29,7 @@ function rounded(value) {
 
 export function deploymentTone({ state, reason }) {
   if (state === 'missing') return reason === null ? 'warn' : 'bad';
-  return TROUBLED.has(state) ? 'bad' : UNEASY.has(state) ? 'warn' : 'good';
+  return TROUBLED.has(state) ? 'bad' : FINE.has(state) ? 'good' : 'warn';
 }
 
 export function endpointGroupTone({ findings }) {
