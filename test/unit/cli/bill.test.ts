@@ -72,6 +72,7 @@ test('all that a daemon knows: the dearest endpoint first, and what the month co
     '',
   ]);
   expect((await billOf(EMPTY, '--json')).stdout).toMatch(/^\{"now":7,"days":\[\],.*\}\n$/);
+  expect((await pilotlight(['bill'], { signal: AbortSignal.abort() })).code).toBe(130);
 });
 
 test('a daemon that has only begun says what is not known yet', async () => {

@@ -32,13 +32,6 @@ async function fleetOf(
   return pilotlight(['fleet', ...words, '--url', listener.url], around);
 }
 
-test('prints a table at a terminal', async () => {
-  const { code, stdout, stderr } = await fleetOf(['--once'], [{}], { columns: 160 });
-  expect([code, stderr]).toEqual([0, '']);
-  expect(stdout).toMatch(/^ENDPOINT {2}LOAD .*\nchat +42 \/ 60 +70% .* {2}0\.\d s\n/);
-  expect(stdout).not.toContain('\u001B');
-});
-
 test('prints a line for each where there is no terminal', async () => {
   const { code, stdout } = await fleetOf(['--once'], [{}, { endpoint: 'a\u001B[2Jb', id: 32 }]);
   expect(code).toBe(0);

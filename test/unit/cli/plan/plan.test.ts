@@ -11,7 +11,8 @@ describe('pilotlight plan', () => {
   test('a made-up load is planned for with several seeds, and two figures have their intervals', async () => {
     const outcome = await planCommandLine(...LOAD, '--seeds', '4');
     const { costPerHour, p99Seconds, seeds } = outcome.plans[0]!.estimates!;
-    expect(seeds).toBe(4);
+    expect([seeds, outcome.load.work]).toEqual([4, 'exponentially distributed']);
+    expect(costPerHour.low).toBeGreaterThan(outcome.plans[0]!.cost.perHour / 2);
     for (const { mean, low, high } of [costPerHour, p99Seconds]) {
       expect(low).toBeLessThan(mean);
       expect(mean).toBeLessThan(high);

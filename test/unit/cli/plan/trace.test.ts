@@ -67,7 +67,7 @@ describe('a trace', () => {
   });
 
   test('takes quoted fields that hold line breaks, as a column of prompts does', async () => {
-    const text = 'time_s,prompt,work,rest\r\n1,"two\r\nlines, ""both"" quoted\n",3,\r\n2,one,4,""\r\n';
+    const text = 'time_s,prompt,work,{rest\r\n1,"two\r\nlines, ""both"" quoted\n",3,\r\n2,one,4,""\r\n';
     expect(await read(text)).toEqual([
       { atSeconds: 0, work: 3 },
       { atSeconds: 1, work: 4 },
