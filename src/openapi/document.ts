@@ -135,9 +135,9 @@ function operationObject(id: OperationId, components: SchemaComponents, serverle
     'x-source': source,
     'x-origin': origin,
     'x-repeatable': repeatable,
-    ...(permission !== undefined && { 'x-permission': permission }),
+    'x-permission': permission,
     ...(assumptions.length > 0 && { 'x-assumed': assumptions }),
-    ...(publicSpacingMs !== undefined && { 'x-public-spacing-ms': publicSpacingMs }),
+    'x-public-spacing-ms': publicSpacingMs,
   };
 }
 export function descriptionOf(operation: Operation): string {

@@ -71,6 +71,7 @@ test('a secret that is required is asked for by its name, in a script nobody is 
   const ran = await complete('tfa.confirmAuthorization', { secret: 's' }, ['123456']);
   expect(ran).toMatchObject({ completed: { secret: 's', code: '123456' }, calls: [] });
   expect(ran.asked).toEqual([expect.stringMatching(/^code \(.+\): $/)]);
+  expect((await complete('templates.create', { name: 'a' }, [])).asked).toEqual([]);
   expect(await complete('tfa.login', { admin: true })).toMatchObject({
     completed: { admin: true },
     calls: [],
