@@ -4,15 +4,17 @@ import { exitCodeOf } from './exit-code.ts';
 import { DaemonAway, fetchJson, fetchStatus, fleetSchema, type DaemonAddress } from './fleet/daemon.ts';
 import type { ProfileFlag } from './flag-types.ts';
 import { usableConnection } from './logins.ts';
-import { legibleLine, counted, aligned, money, number } from './text.ts';
+import { legibleLine, aligned, money, number } from './text.ts';
 import { createClient, type Client } from '../client/client.ts';
 import { ApiError } from '../client/errors.ts';
 import { listCharges } from '../client/flows/lists.ts';
 import { EXIT } from '../config/exit-codes.ts';
+import { isoTime } from '../contract/schemas.ts';
 import { DAY_SECONDS } from '../contract/times.ts';
 import { operationOf } from '../contract/operations.ts';
+import { plural } from '../daemon/status/page/status-words.js';
 import { billAnswer, billCsv, billSchema, type BillAnswer, type BillDay } from '../daemon/http/bill.ts';
-import { billedDay, daysUntil, NOTHING_BILLED, type BilledDay } from '../spend/bill.ts';
+import { billedDay, daysUntil, NOTHING_BILLED, sum, type BilledDay } from '../spend/bill.ts';
 import { BILL_DAYS, endpointSpend, type EndpointSpend } from '../spend/hours.ts';
 
 export interface BillFlags extends ProfileFlag {
@@ -122,7 +124,7 @@ async function billedDays(client: Client, wanted: readonly string[], console: Co
   } finally {
     bar.end();
   }
-  if (lost > 0) printError(console, `${counted(lost, 'charge')} could not be read: their days are left out.`);
+  if (lost > 0) printError(console, `${plural(lost, 'charge')} could not be read: their days are left out.`);
   return days;
 }
 
@@ -185,7 +187,7 @@ function cell(rows: readonly BillDay[]): string {
 }
 
 function total(rows: readonly BillDay[]): number {
-  return rows.reduce((sum, { amount }) => sum + amount, 0);
+  return sum(rows.map(({ amount }) => amount));
 }
 
 function sourcesOf(rows: readonly BillDay[]): string {
@@ -196,8 +198,8 @@ function billedLine(rows: readonly BillDay[]): string[] {
   const billed = rows.flatMap((row) => row.billed ?? []);
   if (billed.length === 0) return [];
   const parts = BILLED.flatMap((kind) => {
-    const sum = billed.reduce((all, one) => all + one[kind], 0);
-    return kind === 'other' && sum === 0 ? [] : [`${kind === 'gpu' ? 'GPU' : kind} ${cents(sum)}`];
+    const amount = sum(billed.map((one) => one[kind]));
+    return kind === 'other' && amount === 0 ? [] : [`${kind === 'gpu' ? 'GPU' : kind} ${cents(amount)}`];
   });
   return [`Billed: ${parts.join(', ')}.`];
 }
@@ -209,10 +211,10 @@ function monthLines(month: BillAnswer['month']): string[] {
     forecast === null
       ? 'no forecast yet, as no whole day is known'
       : low === null || high === null
-        ? `${cents(forecast)}; without a range, as fewer than two weeks are known (${counted(days, 'day')}), at its end`
+        ? `${cents(forecast)}; without a range, as fewer than two weeks are known (${plural(days, 'day')}), at its end`
         : `${cents(forecast)} (${cents(low)} to ${cents(high)}), by weekday from the last ${days} days, at its end`;
   const unknown =
-    month.unknown_days > 0 ? `, without ${counted(month.unknown_days, 'day')} that were not recorded` : '';
+    month.unknown_days > 0 ? `, without ${plural(month.unknown_days, 'day')} that were not recorded` : '';
   return [`${month.month}: ${figure(month.so_far)} so far${unknown}, ${atEnd}.`];
 }
 
@@ -228,7 +230,7 @@ function seenLines(bill: BillAnswer): string[] {
     ...(hours.length > 0 ? ['Dearest hours:'] : []),
     ...hours.map(
       (hour) =>
-        `  ${new Date(hour.from * 1000).toISOString().slice(0, 16).replace('T', ' ')}  ${figure(hour)}, usual ${cents(hour.usual)}: ` +
+        `  ${isoTime(hour.from).slice(0, 16).replace('T', ' ')}  ${figure(hour)}, usual ${cents(hour.usual)}: ` +
         `${number(hour.ready_workers)} workers ready, ${number(hour.starting_workers)} starting, most of ${hour.endpoint_group}; ${usesText(hour.uses)}`,
     ),
     yesterday

@@ -1,7 +1,7 @@
 /** `check`: prints the problems of the configuration, and with --online the findings of the service. */
 import { printError, printJson, printLine, type Console, readGroupFile, InputError } from './console.ts';
 import { exitCodeOf } from './exit-code.ts';
-import { counted, legibleLine } from './text.ts';
+import { legibleLine } from './text.ts';
 import { createClient, type CallOptions, type Client, type ClientObserver } from '../client/client.ts';
 import { ApiError, CallError, ThrottledError, adviceOf } from '../client/errors.ts';
 import { isUnknownOperation, listInstances } from '../client/flows/lists.ts';
@@ -17,6 +17,7 @@ import { DEFAULT_TAG } from '../contract/operations/serverless/serverless.ts';
 import { ENDPOINT_GROUP_DEFAULTS } from '../contract/operations/serverless/endpoint-groups.ts';
 import { labelOf, Selection, type Wanted } from '../heartbeat/discovery/wanted.ts';
 import type { ListedLog, WantedLog } from '../logs/lookup/log-lookup.ts';
+import { plural } from '../daemon/status/page/status-words.js';
 import { checkEndpointGroups, DEFAULT_FILLED_IN } from '../scaling/rules/check.ts';
 import { gotInWords, type WorkerFacts } from '../scaling/rules/rules.ts';
 
@@ -91,8 +92,8 @@ export function printProblems(problems: readonly ConfigProblem[], console: Conso
   const count = (severity: string) => problems.filter((problem) => problem.severity === severity).length;
   const [errors, warnings] = [count('error'), count('warning')];
   for (const line of describeProblems(problems)) printError(console, line);
-  const result = errors > 0 ? `${counted(errors, 'error')}, ` : 'configuration valid, ';
-  printLine(console, result + counted(warnings, 'warning'));
+  const result = errors > 0 ? `${plural(errors, 'error')}, ` : 'configuration valid, ';
+  printLine(console, result + plural(warnings, 'warning'));
 }
 
 /** The defaults that were filled in are one line a group. */
@@ -206,7 +207,8 @@ export async function askService(
       findFailure(question, error);
     }
     if (about !== KEY) continue;
-    if (serverDate !== undefined) find(...comparedClocks(Date.now(), Date.parse(serverDate)));
+    const theirs = Date.parse(serverDate ?? '');
+    if (theirs > 0) find(...comparedClocks(Date.now(), theirs));
     if (answers[asks] === undefined) break;
   }
   for (const configured of configuredThings(settings, answers)) find(...configured);
@@ -219,7 +221,6 @@ type Found = readonly [verdict: CheckFinding['verdict'], about: string, says: st
 
 /** Both in Unix ms; the service tells whole seconds. */
 function comparedClocks(ours: number, theirs: number): Found {
-  if (Number.isNaN(theirs)) return ['unknown', 'clock', 'the service tells no time'];
   const skew = Math.round((ours - theirs - 500) / 1000);
   const says = `${Math.abs(skew)} s ${skew < 0 ? 'behind' : 'ahead of'} the service`;
   return [Math.abs(skew) <= MOST_SKEW ? 'fine' : 'broken', 'clock', says];
@@ -228,8 +229,8 @@ function comparedClocks(ours: number, theirs: number): Found {
 /** Looks up the configured ids and names in the lists that the service answered. */
 function configuredThings(settings: Settings, answers: Answers): Found[] {
   const { deployments, endpoints, endpointLogs, workerGroups } = settings;
-  const named = [...endpoints, ...endpointLogs].flatMap(listed(''));
-  const groups = workerGroups.flatMap(listed('endpoint:'));
+  const named = [...endpoints, ...endpointLogs].flatMap((wanted) => listed(wanted, ''));
+  const groups = workerGroups.flatMap((wanted) => listed(wanted, 'endpoint:'));
   return [
     ...lookedUp('deployment', deployments.map(selected), answers['deployments.list']?.deployments),
     ...lookedUp('endpoint', named, answers['endpointGroups.list']?.results),
@@ -266,13 +267,11 @@ function selected(wanted: Wanted): Wish<DeploymentRow> {
 }
 
 /** `all` may match nothing. */
-const listed =
-  (before: string) =>
-  (wanted: WantedLog): Wish<ListedLog>[] => {
-    if (wanted.by === 'all') return [];
-    if (wanted.by === 'id') return [{ label: String(wanted.id), isOf: ({ id }) => id === wanted.id }];
-    return [{ label: before + wanted.name, isOf: ({ endpoint_name: name }) => name === wanted.name }];
-  };
+function listed(wanted: WantedLog, before: string): Wish<ListedLog>[] {
+  if (wanted.by === 'all') return [];
+  if (wanted.by === 'id') return [{ label: String(wanted.id), isOf: ({ id }) => id === wanted.id }];
+  return [{ label: before + wanted.name, isOf: ({ endpoint_name: name }) => name === wanted.name }];
+}
 
 export function questionsOf(settings: Settings): Question[] {
   const { workerGroups, endpoints, endpointLogs, machines, deployments } = settings;

@@ -43,7 +43,7 @@ export function processConsole(): Console {
     err(`error: the results cannot be written: ${error.message}\n`);
     process.exit(EXIT.failed);
   };
-  const onFile = isFile(stdout.fd);
+  const onFile = fstatSync(stdout.fd).isFile();
   const out = onFile
     ? (text: string, done: Done): void => done(writeAll(stdout.fd, text))
     : (text: string, done: Done): void => void stdout.write(text, done);
@@ -107,14 +107,6 @@ async function askHidden(question: string, signal: AbortSignal, err: (text: stri
   } finally {
     err('\n');
     lines.close();
-  }
-}
-
-function isFile(fd: number): boolean {
-  try {
-    return fstatSync(fd).isFile();
-  } catch {
-    return false;
   }
 }
 

@@ -14,7 +14,6 @@ import { CommandError, InputError, printError, printJson, printLine, type Consol
 import { DaemonAway, fetchStatus, type DaemonAddress } from './fleet/daemon.ts';
 import type { ProfileFlag } from './flag-types.ts';
 import { usableConnection } from './logins.ts';
-import { counted } from './text.ts';
 import { hasOwnKey, withLogin, type Login } from '../config/command-settings.ts';
 import { EXIT } from '../config/exit-codes.ts';
 import { loadConfig } from '../config/load.ts';
@@ -22,6 +21,7 @@ import type { Settings } from '../config/options.ts';
 import { inCheck, isError } from '../config/problem.ts';
 import { ASSUMPTION_IDS, type AssumptionVerdict, type AssumptionId } from '../contract/assumptions.ts';
 import { operationOf } from '../contract/operations.ts';
+import { plural } from '../daemon/status/page/status-words.js';
 import { statusSchema, type Status } from '../daemon/status/schema.ts';
 import {
   findingsOf,
@@ -173,8 +173,10 @@ export async function examine(options: ExaminationOptions): Promise<Examination>
       },
       onAnswer(event) {
         const { operation, code, refusal, rate } = event;
-        if (refusal === 'throttled') announce('The service answered 429: nothing more is asked.');
-        isThrottled ||= refusal === 'throttled';
+        if (refusal === 'throttled') {
+          isThrottled = true;
+          announce('The service answered 429: nothing more is asked.');
+        }
         knowledge = learn(knowledge, event);
         exchanges.push({ operation, code, ...(refusal && { refusal }), ...(rate && { rate }) });
       },
@@ -215,7 +217,7 @@ function plan(questions: readonly Question[], everyMs: number | undefined, daemo
   const writes = questions.some(({ asks }) => asks === 'deployments.heartbeat')
     ? 'all reads but one heartbeat'
     : 'all reads';
-  return `${beside}Asks at most ${counted(questions.length, 'question')}, ${writes}, one every ${every} s, about ${inAll} s: ${names}`;
+  return `${beside}Asks at most ${plural(questions.length, 'question')}, ${writes}, one every ${every} s, about ${inAll} s: ${names}`;
 }
 
 function heartbeatRate(settings: Settings, daemon: DaemonView | undefined, answers: Answers): CheckFinding[] {
@@ -230,7 +232,7 @@ function heartbeatRate(settings: Settings, daemon: DaemonView | undefined, answe
   if (all.length === 0) return [];
   const needMs = 1 / all.reduce((sum, interval) => sum + 1 / interval, 0);
   const verb = all.length === 1 ? 'needs' : 'need';
-  const need = `${counted(all.length, 'heartbeat')} of this key ${verb} one request in ${seconds(needMs)} s`;
+  const need = `${plural(all.length, 'heartbeat')} of this key ${verb} one request in ${seconds(needMs)} s`;
   const says = `${need}; the service is said to allow one in ${seconds(HEARTBEAT_EVERY_MS)} s (its specification; never measured)`;
   if (needMs >= HEARTBEAT_EVERY_MS) return [{ verdict: 'fine', about: 'heartbeats', says: `${says}.` }];
   const advice = 'Longer TTLs or a second key help.';

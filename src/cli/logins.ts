@@ -1,6 +1,14 @@
 /** `login`, `logout`, and the connection of commands that people run by hand (§4.6). `run` never reads a stored key. */
 import { Command, Option } from 'commander';
-import { readdirSync, readFileSync, realpathSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { dirname, join } from 'node:path';
 import * as z from 'zod';
 import { InputError, printError, type Console, printLine } from './console.ts';
@@ -118,7 +126,7 @@ class Logins {
       writeFileSync(part, text, { mode: FILE_MODE, flag: 'wx', flush: true });
       renameSync(part, path);
     } catch (error) {
-      rmSync(part, { force: true });
+      if (existsSync(part)) rmSync(part);
       throw unusable(path, error);
     }
   }

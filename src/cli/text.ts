@@ -1,6 +1,7 @@
 /** What a person reads on a terminal: numbers, text of others, and tables that fit. */
 import { stripVTControlCharacters } from 'node:util';
 import { CONTROLS, inOneLine } from '../contract/text/controls.ts';
+import { plural } from '../daemon/status/page/status-words.js';
 
 export function legible(text: string): string {
   return stripVTControlCharacters(text).replaceAll(CONTROLS, '');
@@ -36,11 +37,6 @@ export function seconds(value: number): string {
 export function percent(share: number): string {
   if (share > 0 && share < 0.0001) return '< 0.01%';
   return `${Number((share * 100).toPrecision(3))}%`;
-}
-
-/** `1 error`, `3 errors` */
-export function counted(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? '' : 's'}`;
 }
 
 /** Prices have no currency: they are in that of the price per hour. */
@@ -118,7 +114,7 @@ export function table(
   const { widths, left: cut } = fit(widthsOf(all), columns);
   const left = cut + leftOut;
   const cells = all.map((row) => widths.map((width, column) => clip(row[column] ?? '', width)));
-  const rest = left === 0 ? [] : [`(${counted(left, 'more field')}: --json shows all)`];
+  const rest = left === 0 ? [] : [`(${plural(left, 'more field')}: --json shows all)`];
   return [...aligned(cells, names.length), ...rest];
 }
 

@@ -35,6 +35,11 @@ type Operations = typeof OPERATIONS;
 export type OperationId = keyof Operations;
 export const OPERATION_IDS = Object.keys(OPERATIONS) as OperationId[];
 
+/** `deployments.heartbeat` → `deployments`, `heartbeat` */
+export function wordsOfId(id: OperationId): readonly [resource: string, method: string] {
+  return id.split('.') as [string, string];
+}
+
 export function operationOf(id: OperationId): Operation {
   return OPERATIONS[id];
 }

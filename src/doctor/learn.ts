@@ -9,7 +9,7 @@ import {
 } from '../contract/assumptions.ts';
 import { isRecord, parseJsonOr } from '../contract/is-record.ts';
 import { readText, recogniseAnswer } from '../logs/answer.ts';
-import { contradicts, isFull, PROBE_TAIL, unitOfProbe } from '../logs/follower/pace.ts';
+import { contradicts, PROBE_TAIL, unitOfProbe } from '../logs/follower/pace.ts';
 
 export type Traits = Readonly<Partial<Record<AssumptionId, string>>>;
 
@@ -59,7 +59,7 @@ export function learn(knowledge: LearnedTraits, seen: ObservedAnswer): LearnedTr
 export function withNews(traits: Traits, news: Traits): Traits {
   const changed = (Object.keys(news) as AssumptionId[]).filter((id) => {
     const ranks = RANKS[id] ?? [];
-    const isOutranked = ranks.indexOf(news[id] ?? '') < ranks.indexOf(traits[id] ?? '');
+    const isOutranked = ranks.indexOf(String(news[id])) < ranks.indexOf(String(traits[id]));
     return traits[id] !== news[id] && !isOutranked;
   });
   if (changed.length === 0) return traits;
@@ -68,11 +68,11 @@ export function withNews(traits: Traits, news: Traits): Traits {
 
 /** A bare text with status 200 is a refusal. */
 function isSuccess({ code, refusal }: ObservedAnswer): boolean {
-  return /^2\d\d$/.test(code) && refusal === undefined;
+  return code.startsWith('2') && refusal === undefined;
 }
 
 function rateFacts({ code, rate, refusal, error }: ObservedAnswer): Facts {
-  if (!/^\d{3}$/.test(code)) return [];
+  if (!/^\d/.test(code)) return [];
   if (refusal !== 'throttled') return [['rate_limit', rate === undefined ? 'unseen' : 'shown']];
   const shape: Facts = error instanceof ThrottledError ? [['throttled_shape', throttledShape(error)]] : [];
   return [['rate_limit', 'refused'], ...shape];
@@ -107,11 +107,9 @@ function listFacts(seen: ObservedAnswer): Facts {
 function deploymentFacts({ operation, refusal, value }: ObservedAnswer): Facts {
   if (!operation.startsWith('deployments.')) return [];
   if (refusal === 'expired') return [['expired_deployment', 'own_words']];
-  const rows = operation === 'deployments.list' && isRecord(value) ? value['deployments'] : [];
-  const ttls = Array.isArray(rows)
-    ? rows.map((row: unknown) => (isRecord(row) ? row['ttl'] : undefined))
-    : [];
-  if (ttls.length === 0) return [];
+  const { deployments: rows }: Readonly<Record<string, unknown>> = isRecord(value) ? value : {};
+  if (!Array.isArray(rows) || rows.length === 0) return [];
+  const ttls = rows.map((row: unknown) => (isRecord(row) ? row['ttl'] : undefined));
   if (ttls.some((ttl) => typeof ttl === 'number')) return [['deployment_ttl', 'seconds']];
   return [['deployment_ttl', ttls.includes(null) ? 'none' : 'absent']];
 }
@@ -132,17 +130,13 @@ function learnLog(knowledge: LearnedTraits, { operation, input = {}, value }: Ob
   const isLines =
     traits.tail_unit !== 'lines' &&
     texts.some(({ body }) => body.length > 2 * tail && contradicts(readText(body), tail, 'bytes'));
+  const isOfBytes = (probed: string): boolean => unitOfProbe(readText(probed)) === 'bytes';
   const isBytes = isProbe && texts.some(({ name, body }) => longTexts.has(name) && isOfBytes(body));
   const unit = isLines ? 'lines' : isBytes ? 'bytes' : undefined;
   const after = new Set(longTexts.size < MOST_TEXTS ? longTexts : []);
   if (!isProbe) for (const { name, body } of texts) after[body.length > LONG_TEXT ? 'add' : 'delete'](name);
   const news = { log_shape: answer.kind, ...(unit !== undefined && { tail_unit: unit }) };
   return { traits: withNews(traits, news), longTexts: after };
-}
-
-function isOfBytes(probed: string): boolean {
-  const text = readText(probed);
-  return isFull(text, PROBE_TAIL, 'bytes') && unitOfProbe(text) === 'bytes';
 }
 
 interface KnownFinding extends AssumptionOutcome {

@@ -8,7 +8,7 @@ import {
   type ErrorCode,
   type ErrorDefinition,
 } from '../contract/errors.ts';
-import { OPERATION_IDS, operationOf, type OperationId } from '../contract/operations.ts';
+import { OPERATION_IDS, operationOf, wordsOfId, type OperationId } from '../contract/operations.ts';
 import { apiKey, user } from '../contract/operations/users.ts';
 import { instance } from '../contract/operations/instances/instance-list.ts';
 import { envMap, volumeInfo } from '../contract/operations/instances/instances.ts';
@@ -95,15 +95,11 @@ function server(variable: string, description: string, url: string | undefined) 
 }
 
 function tags() {
-  const resources = Map.groupBy(OPERATION_IDS, resourceOf);
+  const resources = Map.groupBy(OPERATION_IDS, (id) => wordsOfId(id)[0]);
   return [...resources].map(([name, ids]) => ({
     name,
     description: `Sources: ${[...new Set(ids.map((id) => operationOf(id).source))].join('; ')}.`,
   }));
-}
-
-function resourceOf(id: OperationId): string {
-  return id.split('.')[0] ?? '';
 }
 
 function operationObject(id: OperationId, components: SchemaComponents, serverless: Server) {
@@ -119,7 +115,7 @@ function operationObject(id: OperationId, components: SchemaComponents, serverle
   };
   return {
     operationId: id,
-    tags: [resourceOf(id)],
+    tags: [wordsOfId(id)[0]],
     summary,
     description: descriptionOf(operation),
     ...(replacedBy !== undefined && { deprecated: true, 'x-replaced-by': replacedBy }),
@@ -139,9 +135,9 @@ function operationObject(id: OperationId, components: SchemaComponents, serverle
     'x-source': source,
     'x-origin': origin,
     'x-repeatable': repeatable,
-    ...(permission !== undefined && { 'x-permission': permission }),
+    'x-permission': permission,
     ...(assumptions.length > 0 && { 'x-assumed': assumptions }),
-    ...(publicSpacingMs !== undefined && { 'x-public-spacing-ms': publicSpacingMs }),
+    'x-public-spacing-ms': publicSpacingMs,
   };
 }
 export function descriptionOf(operation: Operation): string {

@@ -116,11 +116,8 @@ export class DatabaseFile {
       this.db.exec('COMMIT');
       return result;
     } catch (error) {
-      try {
-        this.db.exec('ROLLBACK');
-      } catch {
-        // The first error says more.
-      }
+      // After some errors SQLite has rolled back itself.
+      if (this.db.isTransaction) this.db.exec('ROLLBACK');
       throw error;
     }
   }
@@ -229,9 +226,9 @@ export function removeFile(path: string): void {
 }
 
 function errcodeOf(error: unknown): number | undefined {
-  const errcode = error instanceof Error && 'errcode' in error ? error.errcode : undefined;
+  const { errcode } = error as { readonly errcode?: number };
   // The low byte has the kind.
-  return typeof errcode === 'number' ? errcode & 0xff : undefined;
+  return errcode === undefined ? undefined : errcode & 0xff;
 }
 
 function pragma(db: sqlite.DatabaseSync, name: string): unknown {

@@ -13,7 +13,7 @@ export function makePrivateFolder(path: string): void {
     makeOne(path);
   } catch (error) {
     const parent = dirname(path);
-    if ((error as NodeJS.ErrnoException).code !== 'ENOENT' || parent === path) throw error;
+    if (parent === path) throw error;
     makePrivateFolder(parent);
     makeOne(path);
   }

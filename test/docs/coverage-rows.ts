@@ -24,17 +24,15 @@ const ERROR_CASES = 'unit/emulator/tfa/errors.test.ts';
 
 /** By file of tests: section and subject of a row, and a part of the test's source that names it. */
 const BY_HAND: Readonly<Record<string, Readonly<Record<string, string>>>> = {
-  'integration/emulator/operations.test.ts': {
-    '§2.1 maintenance window': 'maintenance windows that have ended by ctime are left out',
-    '§2.8 worker group and its log': "a worker group's",
-  },
   [RESOURCES]: {
+    '§2.1 maintenance window': 'maintenance windows that have ended by ctime are left out',
     '§2.2 template fields, with their defaults': 'are stored with their defaults, and found by what they are',
     '§2.2 template envelopes': 'get another hash with an edit, and the old one is gone',
     '§2.2 template identifiers: id, hash_id': 'get another hash with an edit, and the old one is gone',
     '§2.3 instance creation request': 'shows what template and request came to',
     '§2.3 volume_info': 'may attach a volume',
     '§2.6 team role': 'is created for the team of the key',
+    '§2.8 worker group and its log': "a worker group's",
     '§3 instance statuses': 'goes through the statuses of its offer',
     '§9 hash_id changes with every edit': 'get another hash with an edit, and the old one is gone',
   },

@@ -1,6 +1,7 @@
 /** `fleet`: polls a running daemon, and prints its endpoints as a table, lines or JSON. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { EXIT } from '../../config/exit-codes.ts';
+import { isoTime } from '../../contract/schemas.ts';
 import type { EndpointStatus, Status } from '../../daemon/status/schema.ts';
 import { printError, printJson, printLine, type Console, InputError } from '../console.ts';
 import { clip, table, legibleLine, money, percent } from '../text.ts';
@@ -89,7 +90,7 @@ function samplePrinter(console: Console, json: boolean): Print {
     }
     const lines = fresh.map((one) => `${one.endpoint_group}: ${endpointInWords(one, now)}`);
     for (const line of hasNotes ? [...lines, notes] : lines)
-      printLine(console, legibleLine(`${new Date(now * 1000).toISOString()} ${line}`));
+      printLine(console, legibleLine(`${isoTime(now)} ${line}`));
   };
 }
 

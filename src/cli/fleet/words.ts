@@ -16,6 +16,7 @@ import {
   short,
 } from '../../daemon/status/page/status-words.js';
 import { money, percent } from '../text.ts';
+import { isoTime } from '../../contract/schemas.ts';
 
 /** Says whether all is well, lists the troubles, and then has a line for each deployment, log and endpoint. */
 export function describeStatus(status: Status): string[] {
@@ -39,7 +40,7 @@ export function describeStatus(status: Status): string[] {
     ),
     ...status.maintenance_windows.map(
       (window) =>
-        `machine ${window.machine_id}: ${window.category} maintenance at ${new Date(window.starts_at * 1000).toISOString()}`,
+        `machine ${window.machine_id}: ${window.category} maintenance at ${isoTime(window.starts_at)}`,
     ),
   ];
 }

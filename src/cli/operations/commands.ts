@@ -1,5 +1,5 @@
 /** The table → commands, their flags and help; and the commands of several operations. */
-import { Argument, Command, InvalidArgumentError, Option } from 'commander';
+import { Argument, Command, Option } from 'commander';
 import { printError, type Console, type ProgressBar, InputError, parseObject } from '../console.ts';
 import { addCallOptions, CONNECTION } from '../flag-types.ts';
 import { flagsOf, type Flag } from './flags.ts';
@@ -145,14 +145,13 @@ async function deploy(
             tell(progress, bar, console);
           },
         });
+        bar.end();
         return shown(deployed);
       } catch (error) {
         bar.end();
         const rest = 'but its archive is not uploaded; the same command again does that';
         if (made !== undefined) printError(console, `Deployment ${made} was made, ${rest}.`);
         throw error;
-      } finally {
-        bar.end();
       }
     };
     const all = { ...input, file_hash: archive.hash, file_size: archive.content.size };
@@ -221,20 +220,11 @@ async function readFields(
 function optionsOf(flag: Flag): Option[] {
   const { name, kind, takes, choices } = flag;
   if (kind === 'boolean') {
-    return [
-      new Option(`--${name}`, describe(flag)),
-      new Option(`--no-${name}`, `the opposite of --${name}`).hideHelp(),
-    ];
+    return [new Option(`--${name}`, describe(flag)), new Option(`--no-${name}`).hideHelp()];
   }
   const option = new Option(`--${name} <${takes}>`, describe(flag));
-  if (choices.length > 0) option.choices(choices);
-  return [
-    option.argParser((text, earlier: string[] | undefined) => {
-      if (choices.length > 0 && !choices.includes(text))
-        throw new InvalidArgumentError(`Allowed choices are ${choices.join(', ')}.`);
-      return [...(earlier ?? []), text];
-    }),
-  ];
+  if (choices.length > 0) return [option.choices(choices)];
+  return [option.argParser((text, earlier?: readonly string[]) => [...(earlier ?? []), text])];
 }
 
 function describe(flag: Flag): string {
@@ -251,11 +241,9 @@ function describe(flag: Flag): string {
 
 function givenTexts(command: Command, flags: readonly Flag[]): Map<string, readonly string[]> {
   const given = new Map<string, readonly string[]>();
-  for (const { name, kind } of flags) {
-    const attribute = new Option(`--${name}`).attributeName();
-    if (command.getOptionValueSource(attribute) !== 'cli') continue;
-    const value: unknown = command.getOptionValue(attribute);
-    given.set(name, kind === 'boolean' ? [String(value)] : (value as string[]));
+  for (const { name } of flags) {
+    const value: unknown = command.getOptionValue(new Option(`--${name}`).attributeName());
+    if (value !== undefined) given.set(name, [value].flat().map(String));
   }
   return given;
 }
@@ -310,6 +298,6 @@ export function exampleOf(id: OperationId): string {
 
 function textOf(value: unknown): string {
   if (typeof value === 'string') return value;
-  if (Array.isArray(value) && value.every((item) => typeof item === 'number')) return value.join(',');
+  if (Array.isArray(value) && typeof value[0] === 'number') return value.join(',');
   return JSON.stringify(value);
 }

@@ -5,12 +5,14 @@ import { innerOf } from '../../wire/coerce.ts';
 import { defaultOf, isSecret } from '../../contract/schemas.ts';
 import { EXTRA, extraPartOf, partsOf } from '../../wire/request.ts';
 
+type Path = readonly [field: string, ...nested: string[]];
+
 /** How a flag's text becomes a value. */
 type FlagKind = 'scalar' | 'choice' | 'boolean' | 'list' | 'map' | 'filter' | 'filters' | 'json';
 
 export interface Flag {
   /** Where its value stands in the input: `['volume_info', 'size']`. */
-  readonly path: readonly string[];
+  readonly path: Path;
   /** The first part of the path. */
   readonly field: string;
   readonly name: string;
@@ -49,12 +51,12 @@ export function kebab(name: string): string {
   return name.replaceAll('_', '-').replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 }
 
-function flagsOfField(path: readonly string[], schema: z.ZodType, inPath: boolean): Flag[] {
+function flagsOfField(path: Path, schema: z.ZodType, inPath: boolean): Flag[] {
   const inner = innerOf(schema);
   const required = !schema.safeParse(undefined).success;
   const notes = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' });
   const kind = kindOf(inner);
-  const [field = ''] = path;
+  const [field] = path;
   const flag: Flag = {
     path,
     field,

@@ -38,7 +38,6 @@ export function readInput(
   if (query !== undefined) {
     try {
       asked = readQuery(flags, query, note);
-      Object.assign(input, asked);
     } catch (error) {
       if (!(error instanceof InputError)) throw error;
       problems.push(`${JSON.stringify(query)} ${error.message}`);
@@ -47,8 +46,11 @@ export function readInput(
   for (const flag of flags) {
     const texts = given.get(flag.name);
     try {
-      if (texts !== undefined) put(input, flag.path, withQuery(asked, flag, readFlag(flag, texts, note)));
-      else if (flag.fallback !== undefined && input[flag.path[0] ?? ''] === undefined)
+      const before = asked[flag.field];
+      // Conditions of a flag are added to those without one.
+      const all = before === undefined ? texts : [JSON.stringify(before), ...(texts ?? [])];
+      if (all !== undefined) put(input, flag.path, readFlag(flag, all, note));
+      else if (flag.fallback !== undefined && input[flag.field] === undefined)
         put(input, flag.path, flag.fallback);
     } catch (error) {
       if (!(error instanceof InputError || error instanceof FlagError)) throw error;
@@ -60,23 +62,9 @@ export function readInput(
   return { input, problems, notes };
 }
 
-/** Conditions of a flag are added to those without one. */
-function withQuery(asked: Input, { kind, path: [field = ''] }: Flag, value: unknown): unknown {
-  const before = asked[field];
-  if (!(kind === 'filter' || kind === 'filters') || !isRecord(before) || !isRecord(value)) return value;
-  const both = Object.entries(value).map(([name, condition]) => {
-    const earlier = before[name];
-    return [
-      name,
-      isRecord(earlier) && isRecord(condition) ? { ...earlier, ...condition } : condition,
-    ] as const;
-  });
-  return { ...before, ...Object.fromEntries(both) };
-}
-
 /** An operation with such flags takes conditions without a flag: each filter has one, or one is for all. */
 export function queryFlags(flags: readonly Flag[]): Flag[] {
-  return flags.filter(({ kind, path }) => kind === 'filter' || (kind === 'filters' && path[0] === SELECT));
+  return flags.filter(({ kind, field }) => kind === 'filter' || (kind === 'filters' && field === SELECT));
 }
 
 const SELECT = 'select_filters';
@@ -86,11 +74,11 @@ function readQuery(flags: readonly Flag[], query: string, note: (text: string) =
   const own = queryFlags(flags);
   const select = own.find(({ kind }) => kind === 'filters');
   if (select) return { [SELECT]: readFlag(select, [query], note) };
-  const known = Object.fromEntries(own.map(({ path: [field = ''], schema }) => [field, schema]));
+  const known = Object.fromEntries(own.map(({ field, schema }) => [field, schema]));
   const conditions = Object.entries(readFilters(z.object(known), [query], note));
   const further = conditions.filter(([field]) => !Object.hasOwn(known, field));
   for (const [field] of further) {
-    const flag = flags.find(({ path: [name] }) => name === field);
+    const flag = flags.find((each) => each.field === field);
     if (flag) throw new InputError(`${field} is no condition; write --${flag.name}`);
     const nearest = nearestName(field, Object.keys(known));
     note(
@@ -103,8 +91,7 @@ function readQuery(flags: readonly Flag[], query: string, note: (text: string) =
   };
 }
 
-function put(input: Input, path: readonly string[], value: unknown): void {
-  const [field = '', nested] = path;
+function put(input: Input, [field, nested]: Flag['path'], value: unknown): void {
   if (nested === undefined) input[field] = value;
   else input[field] = { ...(input[field] as Input | undefined), [nested]: value };
 }
@@ -118,7 +105,7 @@ export function describeInputProblem(
   const got = value === undefined ? '' : ` (got ${JSON.stringify(value)?.slice(0, 80)})`;
   const flag =
     flags.find(({ path }) => path.join('.') === field) ??
-    flags.find(({ path }) => path[0] === field.split('.')[0]);
+    flags.find((each) => each.field === field.split('.')[0]);
   if (!flag) return `${field === '' ? '' : `${field}: `}${message}${got} [${source}]`;
   const place = flag.path.join('.') === field ? '' : ` (${field})`;
   const meaning =
@@ -132,6 +119,7 @@ type Note = (text: string) => void;
 export function readFlag({ kind, schema, path }: Flag, texts: readonly string[], note: Note): unknown {
   const inner = innerOf(schema);
   const last = texts.at(-1) ?? '';
+  const name = String(path.at(-1));
   switch (kind) {
     case 'list':
       return texts.flatMap((text) => readItems(inner as z.ZodArray, text));
@@ -143,10 +131,10 @@ export function readFlag({ kind, schema, path }: Flag, texts: readonly string[],
     case 'filters':
       return readFilters(inner, texts, note);
     case 'filter':
-      return readCondition(inner, path.at(-1) ?? '', texts, note);
+      return readCondition(inner, name, texts, note);
     case 'scalar':
       // Container flags in one text add up.
-      return readScalar(schema, path.at(-1) ?? '', path.at(-1) === 'env' ? texts.join(' ') : last, note);
+      return readScalar(schema, name, name === 'env' ? texts.join(' ') : last, note);
     case 'choice':
     case 'boolean':
     case 'json':

@@ -1,8 +1,7 @@
 /** Operation ids as words of the command line, and names in place of ids: `deployment stop square`. */
-import { OPERATION_IDS, operationOf, type OperationId } from '../../contract/operations.ts';
+import { OPERATION_IDS, operationOf, wordsOfId, type OperationId } from '../../contract/operations.ts';
 import type { CallOptions, Client } from '../../client/client.ts';
 import { listInstances } from '../../client/flows/lists.ts';
-import { isRecord } from '../../contract/is-record.ts';
 import { DEFAULT_TAG } from '../../contract/operations/serverless/serverless.ts';
 import { EXIT } from '../../config/exit-codes.ts';
 import { CommandError, InputError } from '../console.ts';
@@ -15,22 +14,22 @@ const SAID: Readonly<Record<string, string>> = { workergroups: 'worker-groups', 
 
 /** Aliases are plurals, and the contract's own words if people use others. */
 export function commandGroups() {
-  const resources = Map.groupBy(OPERATION_IDS, (id) => id.split('.')[0] ?? '');
+  const resources = Map.groupBy(OPERATION_IDS, (id) => wordsOfId(id)[0]);
   return [...resources].map(([resource, ids]) => {
     const words = new Set([wordsOf(resource), kebab(resource)]);
-    const [name = '', ...aliases] = new Set([...words].flatMap((word) => [singular(word), word]));
+    const [name, ...aliases] = new Set([...words].flatMap((word) => [singular(word), word]));
     const operations = ids.map((id) => {
-      const method = id.split('.')[1] ?? '';
+      const [, method] = wordsOfId(id);
       const [own, alias] = [wordsOf(method), kebab(method)];
       return { id, name: own, alias: alias === own ? undefined : alias };
     });
-    return { name, aliases, operations };
+    return { name: String(name), aliases, operations };
   });
 }
 
 /** `template search` */
 export function commandOf(id: OperationId): string {
-  const [resource = '', method = ''] = id.split('.');
+  const [resource, method] = wordsOfId(id);
   return `${singular(wordsOf(resource))} ${wordsOf(method)}`;
 }
 
@@ -78,21 +77,20 @@ export async function resolveNames(id: OperationId, input: Input, client: Client
   const field = namedField(id);
   const name = field === undefined ? undefined : input[field];
   if (!resource || field === undefined || typeof name !== 'string') return input;
-  const { list } = resource;
+  const { list, rows } = resource;
   const answer =
     list === 'instances.list'
       ? { instances: await listInstances(client, options) }
       : await client.call(list, {}, options);
-  const listedRows: unknown = isRecord(answer) ? answer[resource.rows] : [];
-  const rows = Array.isArray(listedRows) ? listedRows.filter(isRecord) : [];
-  const found = rows.filter((row) => resource.namesOf(row).includes(name));
+  const listed = (answer as Readonly<Record<string, readonly Row[]>>)[rows] ?? [];
+  const found = listed.filter((row) => resource.namesOf(row).includes(name));
   const [row] = found;
   if (!row || found.length > 1) throw unresolved(name, found, resource);
   return { ...input, [field]: row['id'] };
 }
 
 function resourceOf(id: OperationId): Resource | undefined {
-  return RESOURCES[id.split('.')[0] ?? ''];
+  return RESOURCES[wordsOfId(id)[0]];
 }
 
 function unresolved(name: string, rows: readonly Row[], { list, namesOf, instead }: Resource): CommandError {
@@ -102,7 +100,7 @@ function unresolved(name: string, rows: readonly Row[], { list, namesOf, instead
     const problem = `no ${command.replace(/ .*/, '')} is called ${shown} (${command} lists them)`;
     return new CommandError(problem, EXIT.failed);
   }
-  const lines = rows.map((row) => `  ${String(row['id'])}  ${legibleLine(namesOf(row).at(-1) ?? '')}`);
+  const lines = rows.map((row) => `  ${String(row['id'])}  ${legibleLine(String(namesOf(row).at(-1)))}`);
   return new InputError([`${shown} fits ${rows.length} of them; give ${instead}:`, ...lines].join('\n'));
 }
 

@@ -17,7 +17,7 @@ import { EXIT } from '../../config/exit-codes.ts';
 import type { Operation } from '../../contract/define.ts';
 import { isRecord } from '../../contract/is-record.ts';
 import { LIMITS } from '../../contract/limits.ts';
-import { OPERATION_IDS, operationOf, type OperationId } from '../../contract/operations.ts';
+import { OPERATION_IDS, operationOf, wordsOfId, type OperationId } from '../../contract/operations.ts';
 import type { TfaMethodName } from '../../contract/operations/tfa/tfa.ts';
 import { countCharacters } from '../../contract/schemas.ts';
 import { encodeRequest, requestHeaders } from '../../wire/request.ts';
@@ -135,7 +135,7 @@ async function explainOpen(error: CallError, console: Console): Promise<void> {
 const VIEWS = ['list', 'search', 'status'] as const;
 
 function viewOf(id: OperationId): string | undefined {
-  const [resource] = id.split('.');
+  const [resource] = wordsOfId(id);
   const view = OPERATION_IDS.find((each) => VIEWS.some((method) => each === `${resource}.${method}`));
   return view && commandOf(view);
 }

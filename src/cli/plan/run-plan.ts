@@ -128,7 +128,10 @@ async function searched(asked: PlanRequest, around: Around, signal: AbortSignal)
     const { findings } = checkEndpointGroup(parameters, factsOf(settings));
     sides.unshift({ label: 'best', parameters, findings });
   }
-  return { ...(await plansOf(sides, asked, (index) => inPieces(loads[index] ?? [], signal))), search };
+  return {
+    ...(await plansOf(sides, asked, (index) => inPieces(loads[index] as RecordedLoad, signal))),
+    search,
+  };
 }
 
 /** A load of the same making for each seed. */
@@ -154,12 +157,12 @@ async function plansOf(
     }));
     runs.push(await planStream(index === 0 ? [...scenarios, ...varied] : scenarios, await arrivalsAt(index)));
   }
-  const plans = sets.flatMap(({ label, findings }, set): LabelledPlan[] => {
-    const [own, ...others] = runs.flatMap((each) => each[set] ?? []);
-    return own ? [{ label, findings, ...own, estimates: estimatesOf([own, ...others]) }] : [];
+  const plans = sets.map(({ label, findings }, set): LabelledPlan => {
+    const [own, ...others] = runs.map((each) => each[set]) as [PlanResult, ...PlanResult[]];
+    return { label, findings, ...own, estimates: estimatesOf([own, ...others]) };
   });
   const [plan] = plans;
-  const results = runs[0]?.slice(sets.length) ?? [];
+  const results = runs.flatMap((each) => each.slice(sets.length));
   const sensitivity = plan && varied.length > 0 ? sensitivityOf(plan, results) : [];
   return { plans, search: undefined, sensitivity };
 }

@@ -6,6 +6,7 @@ import { SEARCH_AXES, spreadOver, type SearchResult } from '../../scaling/planne
 import { SETTING_OPTIONS } from '../../scaling/planner/settings.ts';
 import { money, number, percent, seconds, legible, aligned } from '../text.ts';
 import type { LabelledPlan, PlanReport } from './run-plan.ts';
+import { plural } from '../../daemon/status/page/status-words.js';
 
 type Row = readonly [name: string, value: (plan: LabelledPlan) => string];
 
@@ -81,7 +82,7 @@ export function loadSentence({ load, plans }: PlanReport): string {
   const peak = series
     ? `, ${number(Math.max(...series.load))} at the peak (mean of ${seconds(series.intervalSeconds)})`
     : '';
-  return `${load.name}: ${number(requests)} request${requests === 1 ? '' : 's'} in ${seconds(length)}, ${number(rate)} units/s on average${peak}`;
+  return `${load.name}: ${plural(requests, 'request')} in ${seconds(length)}, ${number(rate)} units/s on average${peak}`;
 }
 
 /** Defaults that were filled in are in the table anyway. */

@@ -159,14 +159,14 @@ async function* requestsOf(trace: Trace, batches: AsyncIterable<readonly TraceRe
       .filter(({ text }) => text.trim() !== '')
       .map((record) => ({ line: record.line, fields: fieldsOf(trace, record) }));
     if (rows.length === 0) continue;
-    const times = rows.map(({ fields }) => fields[time.index] ?? '');
+    const times = rows.map(({ fields }) => fields[time.index] as string);
     const known = (unit ??= timeUnitOf(time.name, names, times));
     if (known === undefined)
       throw new InputError(
         `${name}: are the times in column ${time.name} seconds or milliseconds? Say --time-unit s or --time-unit ms`,
       );
-    yield rows.map(({ line, fields }, index): Request => {
-      const text = times[index] ?? '';
+    yield rows.map(({ line, fields }): Request => {
+      const text = fields[time.index] as string;
       const at = parseTime(text, known, timeZone);
       if (!Number.isNaN(at)) return { at, work: workOf(trace, line, fields), line, time: text };
       const allowed = `a number (of ${known}; --time-unit says otherwise) or a date such as 2023-11-16 18:15:46.68`;
@@ -187,7 +187,7 @@ function fieldsOf(trace: Trace, { line, text }: TraceRecord): readonly string[] 
 function workOf(trace: Trace, line: number, fields: readonly string[]): number {
   let sum = trace.columns.base;
   for (const column of trace.columns.work) {
-    const field = fields[column.index] ?? '';
+    const field = fields[column.index] as string;
     const value = field.trim() === '' ? Number.NaN : Number(field);
     if (!(value >= 0 && value < Infinity))
       throw wrongField(trace, line, { ...column, field }, 'a number of at least 0');

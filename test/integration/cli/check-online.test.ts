@@ -67,6 +67,8 @@ test('what is missing or forbidden is broken, and the exit code says which', asy
   expect(unreachable.stdout).not.toContain(': key: ');
   const invalid = await pilotlight(CHECK, { env: { ...env, DEPLOYMENTS: 'x', LISTEN: 'y' } });
   expect(invalid).toMatchObject({ code: 2, stderr: expect.stringContaining('The service was not asked') });
+  const interrupted = await pilotlight(CHECK, { env, signal: AbortSignal.abort() });
+  expect(interrupted).toMatchObject({ code: 130, stderr: '' });
   const files = await pilotlight([...CHECK, 'groups.json'], { env });
   expect(files).toMatchObject({ code: 2, stderr: expect.stringContaining('not about files') });
 });

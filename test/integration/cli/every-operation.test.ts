@@ -5,7 +5,6 @@ import { exampleOf } from '../../../src/cli/operations/commands.ts';
 import { flagsOf } from '../../../src/cli/operations/flags.ts';
 import { commandOf } from '../../../src/cli/operations/names.ts';
 import { COMMON_ERRORS } from '../../../src/contract/errors.ts';
-import { ENDPOINT_GROUP_DEFAULTS } from '../../../src/contract/operations/serverless/endpoint-groups.ts';
 import { OPERATION_IDS, operationOf, type OperationId } from '../../../src/contract/operations.ts';
 import { splitWords } from '../../../src/contract/text/shell-words.ts';
 import { DEFAULT_TEAM_KEY, startEmulator } from '../../../src/emulator/index.ts';
@@ -71,29 +70,6 @@ test.each(OPERATION_IDS)('%s says in its help what it takes and where that is wr
     for (const choice of choices) expect(words).toContain(`"${choice}"`);
   }
   if (operation.replacedBy) expect(stdout).toContain(commandOf(operation.replacedBy as OperationId));
-});
-
-test('the help says the eight defaults of §2.7 where a group is created, and none where it is changed', async () => {
-  const defaultsIn = async (name: string) => {
-    const { stdout } = await pilotlight(['endpoint-group', name, '--help']);
-    const flags = stdout.replaceAll(/\s+/g, ' ').split(/ (?=--[a-z])/);
-    return Object.fromEntries(
-      flags.flatMap((text) => {
-        const [, flag, value] = /^--([\w-]+) .*\(default: ([^)]*)\)/.exec(text) ?? [];
-        return flag === undefined ? [] : [[flag.replaceAll('-', '_'), Number(value)]];
-      }),
-    );
-  };
-  expect(await defaultsIn('create')).toEqual(ENDPOINT_GROUP_DEFAULTS);
-  expect(await defaultsIn('update')).toEqual({});
-});
-
-test('the help says what of an operation the interface does not', async () => {
-  const { stdout } = await pilotlight(['deployment', 'heartbeat', '--help']);
-  expect(stdout).toContain('Assumed, since the interface does not say: permission, not_found');
-  const stated = await pilotlight(['tfa', 'update', '--help']);
-  expect(stated.stdout).toContain('Errors: ');
-  expect(stated.stdout).not.toContain('Assumed');
 });
 
 test.each(OPERATION_IDS)('%s: the dry run is what the command sends', async (id) => {

@@ -35,6 +35,10 @@ test('login stores a key that the service accepts, and commands use it until log
   // The daemon's configuration is its environment alone.
   expect((await pilotlight(['check'], around)).stderr).toContain('PILOTLIGHT_API_KEY: is not set');
 
+  const env = { API_KEY: 'k', BASE_URL: emulator.url };
+  const { stderr: beside } = await pilotlight(login, { ...around, env, stdin: emulator.apiKey });
+  expect(beside).toBe('PILOTLIGHT_API_KEY is set, and wins over it.\n');
+
   expect((await pilotlight(['logout'], around)).stdout).toBe('Removed the key that was stored as default.\n');
   expect(() => readFileSync(fileIn(folder.path))).toThrow('ENOENT');
   const { code, stderr } = await pilotlight(['user', 'current'], around);
@@ -102,15 +106,6 @@ test('a key on the command line is not repeated', async () => {
   }
 });
 
-test('Ctrl-C at the prompt ends with 130 and silence', async () => {
-  using folder = temporaryFolder();
-  const ending = AbortSignal.abort();
-  const ask = () => Promise.reject(ending.reason as Error);
-  const login = ['login', '--base-url', 'http://127.0.0.1:1'];
-  const around = { configFolder: folder.path, ask, signal: ending };
-  expect(await pilotlight(login, around)).toEqual({ code: 130, stdout: '', stderr: '' });
-});
-
 test('a file that is kept elsewhere is written and removed there', async () => {
   using folder = temporaryFolder();
   const [path, kept] = [fileIn(folder.path), join(folder.path, 'kept.json')];
@@ -122,6 +117,15 @@ test('a file that is kept elsewhere is written and removed there', async () => {
   expect(readFileSync(kept, 'utf8')).toContain(emulator.apiKey);
   await pilotlight(['logout'], around);
   expect([existsSync(kept), existsSync(path)]).toEqual([false, false]);
+});
+
+test('a folder that cannot be made or read is named', async () => {
+  using folder = temporaryFolder();
+  const file = join(folder.path, 'file');
+  writeFileSync(file, '');
+  const { code, stderr } = await logIn(file);
+  expect([code, stderr]).toEqual([2, expect.stringMatching(/^error: .*\/default\.json: E/)]);
+  expect((await pilotlight(['logout'], { configFolder: file })).stderr).toContain('(stored: none)');
 });
 
 test('a damaged file is named, and its text is not repeated', async () => {

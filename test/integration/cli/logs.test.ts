@@ -57,9 +57,9 @@ describe('pilotlight logs', () => {
   test('-f --json is what the daemon prints, gaps among it; a reader that leaves ends it', async () => {
     emulator.workergroups.clear(7);
     emulator.workergroups.append(7, ['\u001B[31mred\u001B[0m']);
-    const following = follow('--json');
+    const [following, other] = [follow('--json'), follow('--no-color')];
     const { stdout } = following;
-    await expect.poll(stdout).toContain('red');
+    await expect.poll(() => stdout() + other.stdout()).toMatch(/red.*\n.*red\n/);
     emulator.workergroups.clear(7);
     emulator.workergroups.append(7, ['new']);
     await expect.poll(stdout).toContain('"line":"new"');
@@ -69,6 +69,9 @@ describe('pilotlight logs', () => {
       { epoch: 2, seq: 2, gap: { reason: 'reset' } },
       { epoch: 2, seq: 3, line: 'new' },
     ]);
+    const gap = 'gap: the log began again here; what was written just before may be lost';
+    await expect.poll(other.stderr).toBe(`pilotlight: worker group 7: ${gap}\n`);
+    other.interrupt();
     following.interrupt(READER_LEFT);
     expect(await following.exit).toBe(0);
   });
@@ -82,7 +85,7 @@ describe('pilotlight logs', () => {
       pilotlight(['logs', ...args], { env: { API_KEY: named.apiKey, BASE_URL: named.url } });
     const at = (ago: number) => new Date(Date.now() - ago * 1_000).toISOString();
     named.workergroups.append(7, [`${at(600)} old`, `${at(60)} ERROR young`, '  of the young']);
-    const { stdout } = await ask('chat', '--level', 'info1', '--since', '5m');
+    const { stdout } = await ask('chat', '--level', 'info1, trace', '--since', '5m');
     expect(stdout).toMatch(/^\S+ ERROR young\n {2}of the young\n$/);
     expect((await ask('7', '--level', 'info0', '--grep', 'o(ld|f)', '--no-color')).stdout).toMatch(
       /^\S+ old\n {2}of the young\n$/,

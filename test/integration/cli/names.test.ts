@@ -59,6 +59,8 @@ describe('a name in place of an id', () => {
     const { code, stderr } = await run('deployment stop circle');
     expect(code).toBe(1);
     expect(stderr).toBe('error: no deployment is called circle (deployment list lists them)\n');
+    const gone = 'error: the service has nothing of this id: instances.get answered null\n';
+    expect(await run('instance show 999')).toEqual({ code: 1, stdout: '', stderr: gone });
   });
 
   test('is not looked up by a dry run, which says so', async () => {
@@ -98,28 +100,6 @@ describe('tables', () => {
     expect(stdout).toMatch(/results:\n +ASK_ID +SUCCESS +NEW_CONTRACT/);
     expect(stdout).toMatch(/\n +9 +false .*no_such_ask +Instance type 9 is not available/);
     expect(stdout).toMatch(/\n +3001 +true +505/);
-  });
-
-  test('show a new key, and that a log is empty', async () => {
-    expect((await run('api-key create --name mine')).stdout).toMatch(/key +\S{20,}/);
-    expect((await run('worker-group logs 7 --tail 9')).stdout).toMatch(/^trace +-\n/);
-  });
-
-  test('show a time that never was as none, and a log as its lines', async () => {
-    const workers = await run('endpoint-group workers chat');
-    expect(workers.stdout).not.toContain('1970');
-    await run('endpoint-group update 31 --endpoint-state stopped');
-    await run('endpoint-group update 31 --endpoint-state active');
-    const { stdout } = await run('endpoint-group logs chat');
-    const [, done = ''] = /info1:\n([^]*)\ntrace:/.exec(stdout) ?? [];
-    expect(done.split('\n').map((line) => line.replace(/^.*\] /, ''))).toEqual([
-      'endpoint 31 is there',
-      'the endpoint is stopped, with 2 workers',
-      'stops 501',
-      'stops 502',
-      'the endpoint is active, with 2 workers',
-      expect.stringContaining('starts 501 from cold'),
-    ]);
   });
 });
 

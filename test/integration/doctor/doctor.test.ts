@@ -20,17 +20,6 @@ function doctor(env: Readonly<Record<string, string>>, ...words: readonly string
 }
 
 describe.concurrent('doctor', () => {
-  test('says first what it asks and for how long, then what it found', async () => {
-    await using emulator = await startEmulator({ dialect: 'public' });
-    const { code, stdout, stderr } = await doctor(environmentOf(emulator));
-    expect(code).toBe(0);
-    expect(stderr).toBe(
-      'Asks at most 4 questions, all reads, one every 2 s, about 6 s: users.current, workergroups.list, workergroups.logs\n',
-    );
-    expect(stdout).toContain('works, but differs: tail_unit: tail counts bytes; the follower adapts.\n');
-    expect(stdout).toContain('could not ask: put_endpoint: ');
-  });
-
   test('ends with the exit codes of the command line', async () => {
     await using emulator = await startEmulator({ dialect: 'public', traits: { tfa_key: 'refused' } });
     const env = environmentOf(emulator);
@@ -46,25 +35,15 @@ describe.concurrent('doctor', () => {
     expect((await doctor({ BASE_URL: emulator.url })).code).toBe(2);
   });
 
-  test('works with a key that login has stored, and tells when heartbeats are too many', async () => {
+  test('works with a key that login has stored', async () => {
     await using emulator = await startEmulator({ dialect: 'public' });
     using folder = temporaryFolder();
-    const stored = await pilotlight(['login', '--base-url', emulator.url], {
-      configFolder: folder.path,
-      stdin: emulator.apiKey,
-    });
-    expect(stored.code).toBe(0);
-    const many = Array.from({ length: 40 }, (_, index) => `${index + 100}@100s`).join(',');
-    const env = { ...FEW, DEPLOYMENTS: many };
-    const around = { env, configFolder: folder.path };
-    const { code, stdout } = await pilotlight(['doctor', ...NOWHERE, '--json'], around);
-    expect(code).toBe(1);
-    const { findings } = JSON.parse(stdout) as { findings: unknown[] };
-    expect(findings).toContainEqual({
-      verdict: 'broken',
-      about: 'heartbeats',
-      says: expect.stringContaining('40 heartbeats of this key need one request in 0.5 s'),
-    });
+    const around = { env: FEW, configFolder: folder.path, stdin: emulator.apiKey };
+    expect((await pilotlight(['login', '--base-url', emulator.url], around)).code).toBe(0);
+    const { code, stdout } = await pilotlight(['doctor', ...NOWHERE], around);
+    expect(code).toBe(0);
+    expect(stdout).toContain('works, but differs: tail_unit: tail counts bytes; the follower adapts.\n');
+    expect(stdout).toContain('could not ask: put_endpoint: ');
   });
 
   test('asks nothing if the report could not be written', async () => {
@@ -171,21 +150,5 @@ describe.concurrent('a daemon', () => {
     await away.clear();
     await until(() => 'expired_deployment' in traitsOf(daemon));
     expect(traitsOf(daemon)).toMatchObject({ expired_deployment: trait });
-  });
-
-  test('leaves a rate that is used up to itself: doctor asks nothing', async () => {
-    await using emulator = await startEmulator({
-      dialect: 'public',
-      traits: { rate_limit: { key: { size: 2, refill_per_second: 0.05 } } },
-    });
-    const env = environmentOf(emulator, { WORKER_GROUPS: 'all', ENDPOINT_LOGS: 'all' });
-    await using daemon = await startTestDaemon(env);
-    await until(() => daemon.daemon.status().rate_limit.paused_seconds > 5);
-    const asked = emulator.journal.entries().length;
-    const { code, stdout, stderr } = await doctor(env, '--url', daemon.url);
-    expect(stderr).toContain('so nothing is asked');
-    expect(stdout).toContain('works, but differs: rate_limit: ');
-    expect(code).toBe(0);
-    expect(emulator.journal.entries().length - asked).toBeLessThanOrEqual(1);
   });
 });

@@ -77,7 +77,9 @@ test('the defaults that were filled in are one line a group; advice is called ad
   expect(stderr.match(/defaults apply/g)).toHaveLength(1);
 });
 
-test('a file that is no JSON is an error of its own', async () => {
+test('a file that is no JSON is an error of its own; standard input is a file too', async () => {
+  const { stderr } = await pilotlight(['check', '-'], { stdin: '{"target_util":2}' });
+  expect(stderr).toMatch(/^error: standard input\.target_util: got 2; /);
   expect(await check('{')).toMatchObject({
     code: 2,
     stderr: expect.stringContaining('groups.json: not JSON') as string,

@@ -28,6 +28,8 @@ test.each([
   ['a key that may not do it', refused(403, { error: 'forbidden', msg: 'no' }), 4],
   ['a 403 that nobody knows', refused(403, '<html>'), 4],
   ['a second factor that is wrong', refused(401, { error: '2fa_login_failed', msg: 'no' }), 1],
+  ['a backup code that is wrong', refused(401, { error: 'invalid_backup_code', msg: 'no' }), 1],
+  ['a second factor that is missing', refused(403, { error: 'authorization_required', msg: 'no' }), 1],
   ['what is not there', refused(404, { error: 'not_found', msg: 'no' }), 1],
   ['a failure of the service', refused(503, ''), 1],
   ['an answer that cannot be read', new ResponseError(ID, 200, 'not JSON'), 1],

@@ -28,30 +28,20 @@ test('the status in words: gaps of each log, and what waits for each sink', () =
     'log sink otlp: 100 delivered, 20 waiting',
   ]);
   const gaps = { overrun: 2, reset: 1, ambiguous: 0 };
-  const dropped = { overflow: 0, corruption: 0, rejected: 3 };
-  const problem = 'warning: PILOTLIGHT_AUTOTUNE: removed';
   const app = { unhealthy_seconds: 130, grace_seconds: 600, last_error: 'status 503' };
   const troubled = describeStatus({
     ...EMPTY_STATUS,
     app: { address: 'tcp://127.0.0.1:80', state: 'unhealthy', ...app },
-    config_problems: [{ variable: 'PILOTLIGHT_AUTOTUNE', severity: 'warning', problem }],
     replica: { id: 'a', role: 'standby', last_error: 'Redis is away: connect ECONNREFUSED' },
-    spool_durable: false,
     worker_groups: [{ ...GROUP, gaps, lost_lines_estimate: 350, unknown_gaps: 1 }],
-    sinks: [{ ...SINK, dropped_lines: dropped, last_error: 'connect ECONNREFUSED' }],
   });
   expect(troubled.slice(1)).toEqual([
-    'No deployment to keep, 6 things to look at.',
-    '- Log sink otlp missed lines: 3 rejected',
+    'No deployment to keep, 2 things to look at.',
     '- The app has been unhealthy for 2 min; heartbeats are withheld after 10 min: status 503',
-    '- A setting is ignored: PILOTLIGHT_AUTOTUNE: removed',
-    '- Log records are in memory alone: PILOTLIGHT_STATE_DIR cannot be used, and is tried again',
-    '- Log sink otlp fails, 20 records waiting: connect ECONNREFUSED',
     '- Worker group 7 has gaps in its log: 2 overrun',
     'app tcp://127.0.0.1:80: unhealthy',
     'replicas: Redis is away: connect ECONNREFUSED',
     'log of worker group 7: 120 lines, 2.0 lines/s, gaps: 2 overrun, 1 reset, at least about 350 lines lost',
-    'log sink otlp: 100 delivered, 20 waiting',
   ]);
 });
 
@@ -113,8 +103,13 @@ test('the daemon of this machine is asked, with its token, and told a line for e
 test('the whole of it is JSON; a daemon that answers otherwise is an exit code', async () => {
   const whole = await statusOf(['--json'], {}, (_, token) => [token === undefined ? 200 : 401, STATUS]);
   expect(jsonIn(whole)).toEqual(STATUS);
-  expect(await statusOf([], {}, () => [401, {}])).toMatchObject({ code: 4, stdout: '' });
-  const trouble = await statusOf([], {}, () => [500, {}]);
+  const away = await statusOf([], { env: { METRICS_TOKEN: 'secret-of-sixteen' } }, () => [401, {}]);
+  expect(away).toMatchObject({
+    code: 4,
+    stdout: '',
+    stderr: expect.stringContaining(' wants another token: '),
+  });
+  const trouble = await statusOf([], {}, () => [500, { msg: 'stuck' }]);
   expect(trouble).toMatchObject({ code: 3, stdout: '' });
-  expect(trouble.stderr).toMatch(/^error: http:\S+\/api\/status: status 500\n$/);
+  expect(trouble.stderr).toMatch(/^error: http:\S+\/api\/status: status 500: stuck\n$/);
 });

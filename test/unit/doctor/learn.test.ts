@@ -45,6 +45,8 @@ test('a limit that was once proven stays, a refused key that is taken again does
   expect(after(list('401', 'second-factor')).traits.tfa_key).toBe('refused');
   expect(after(list('401', 'second-factor'), list('200')).traits.tfa_key).toBe('taken');
   expect(after(list('timeout')).traits).toEqual({});
+  const current = after(seen('users.current', '200', { value: {} })).traits;
+  expect(current).toEqual({ rate_limit: 'unseen', tfa_key: 'taken' });
 });
 
 function throttled(rawAnswer: string, resetMs: number | undefined): ObservedAnswer {
@@ -99,6 +101,15 @@ test.each<[string, readonly ObservedAnswer[], string | undefined]>([
     'a short level beside a long one',
     [log({ info0: 'one\n', debug: LONG }, 5_000), log({ info0: LONG.slice(-PROBE), debug: '' }, PROBE)],
     undefined,
+  ],
+  [
+    'a long level beside a short one, and then a short text',
+    [
+      log({ info0: LONG, debug: 'one\n' }, 5_000),
+      log({ info0: LONG.slice(-PROBE), debug: '' }, PROBE),
+      log({ info0: 'one\n' }, 5_000),
+    ],
+    'bytes',
   ],
   ['an error', [log({ error_msg: LONG }, 200)], undefined],
 ])('%s: the unit of tail is %3$s', (_, answers, unit) => {

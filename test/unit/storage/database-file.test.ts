@@ -3,7 +3,12 @@ import { existsSync, renameSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import * as sqlite from 'node:sqlite';
 import { expect, test } from 'vitest';
-import { DatabaseFile, isUnreadable, type DatabaseFormat } from '../../../src/storage/database-file.ts';
+import {
+  DatabaseFile,
+  isUnreadable,
+  setAside,
+  type DatabaseFormat,
+} from '../../../src/storage/database-file.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 const FORMAT: DatabaseFormat = {
@@ -39,4 +44,9 @@ test('a file of an earlier version is unreadable, and stays', () => {
     expect.toSatisfy((error) => isUnreadable(error) && String(error).includes('its version is 1, not 2')),
   );
   expect([isUnreadable('a word'), existsSync(path)]).toEqual([false, true]);
+  const foreign = new sqlite.DatabaseSync(`${path}.foreign`);
+  foreign.exec('CREATE TABLE other (text TEXT)');
+  foreign.close();
+  expect(() => new DatabaseFile(sqlite, `${path}.foreign`, FORMAT)).toThrow('its version is 0, not 2');
+  expect(() => setAside(`${path}/x`, undefined, 0)).toThrow('ENOTDIR');
 });

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { FileInUse } from '../../../src/storage/database-file.ts';
-import { openOnceFree } from '../../../src/storage/database-file.ts';
+import { FileInUse, openOnceFree } from '../../../src/storage/database-file.ts';
 import { VirtualClock } from '../../support/log-time.ts';
 
 const { signal } = new AbortController();

@@ -49,14 +49,14 @@ test('on all addresses of the machine it names one that can be reached', async (
 test('has the seed, the loads, the dialect and the address that it is given', async () => {
   using folder = temporaryFolder();
   const seed = join(folder.path, 'seed.json');
-  writeFileSync(
-    seed,
-    '{"deployments":[{"id":77,"ttl":60}],"endpoint_groups":[{"id":5,"endpoint_name":"talk"}]}',
-  );
+  const machines = Array.from({ length: 9 }, (_, index) => ({ id: index + 1 }));
+  const groups = [{ id: 5, endpoint_name: 'talk' }];
+  const content = { deployments: [{ id: 77, ttl: 60 }], machines, endpoint_groups: groups };
+  writeFileSync(seed, JSON.stringify(content));
   const words = ['--seed', seed, '--dialect', 'public', '--host', '127.0.0.2', '--port', '0'];
   const running = await emulator(...words, '--load', 'talk=constant:5');
   expect([running.stdout(), new URL(running.url).hostname]).toEqual([
-    expect.stringContaining('dialect: public'),
+    expect.stringMatching(/dialect: public.*machines +1, 2, 3, 4, 5, 6, 7, 8 and 1 more\n/s),
     '127.0.0.2',
   ]);
   const loads = await fetch(`${running.url}/_emulator/load`);

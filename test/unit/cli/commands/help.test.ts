@@ -42,7 +42,8 @@ test('commands that people run by hand say what they do, verb first, and give an
   for (const command of commands) {
     expect(command.description()).toMatch(/^(?:Run|Print|Predict|Show|Exit|Store|Remove|Tell|Call|List) \S/);
     const { stdout } = await pilotlight([command.name(), '--help']);
-    if (!NEEDS_NONE.has(command.name())) expect(stdout).toMatch(/Examples?:\n {2}(?:pilotlight|PILOT)/);
+    if (!NEEDS_NONE.has(command.name()))
+      expect(stdout).toMatch(/Examples?:(?:\n {2}(?:pilotlight [a-z]|PILOT| +PILOT).*)+\n(?:\n|$)/);
   }
 });
 
@@ -73,7 +74,7 @@ test.each([
   [
     ['template', 'create'],
     [
-      'pilotlight template create',
+      'pilotlight template create [options] Store',
       '§',
       '--json print the answer as JSON',
       '--dry-run print the request instead of sending it; keys and passwords are hidden, env is not',
@@ -86,6 +87,8 @@ test.each([
       '--volume-info <name=value> interface hint only; has no effect on instance creation (may be repeated)',
     ],
   ],
+  [['deployment', 'heartbeat'], ['Assumed, since the interface does not say: permission, not_found']],
+  [['template', 'search'], ["query conditions, one or several in one text: 'FIELD=VALUE OTHER>=VALUE'"]],
 ])('the help of %j ends with what its options do not say', async (words, parts) => {
   const { code, stdout, stderr } = await pilotlight([...words, '--help']);
   expect([code, stderr]).toEqual([0, '']);
@@ -120,6 +123,10 @@ test.each([
   ['check --performance 0', 'a number above 0'],
   ['check --performance 1e999', 'a number above 0'],
   ['admin log-level loud', 'Allowed choices are'],
+  ['logout --profile a/b', 'a name of letters, digits, _ . and -.'],
+  ['status --url nowhere', 'It is an address such as http://127.0.0.1:9847.'],
+  ['status --url file:///x', 'It is an address such as http://127.0.0.1:9847.'],
+  ['bill --since 367d', "'367d'"],
   ['plan --weight =1', 'write it as name=value'],
   ['call deployments.heartbea', 'no operation deployments.heartbea; did you mean deployments.heartbeat?'],
   ['call zzzzzzzz', 'no operation zzzzzzzz; see pilotlight ops'],

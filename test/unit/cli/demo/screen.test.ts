@@ -13,7 +13,14 @@ import type { LogRecord } from '../../../../src/logs/record.ts';
 import { EMPTY_STATUS, DEPLOYMENT_STATUS } from '../../../support/empty-status.ts';
 import type { DeploymentStatus, Status } from '../../../../src/daemon/status/schema.ts';
 import { fleetStatus } from '../../../../src/daemon/status/fleet.ts';
-import { endpointView, fleetView, sampleAt, SPENT, WATCH_ALL } from '../../../support/recorded-fleet.ts';
+import {
+  endpointView,
+  fleetView,
+  sampleAt,
+  SPENT,
+  UNSEEN,
+  WATCH_ALL,
+} from '../../../support/recorded-fleet.ts';
 
 function deployment(id: number, over: Partial<DeploymentView> = {}): DeploymentView {
   const margin = { minMarginMs: 12_340, minMarginRatio: 0.617 };
@@ -183,6 +190,23 @@ test('a deployment that is kept alive by its id and is gone is lost', () => {
   watcher.look(status(beating(42, 1)));
   watcher.look(status(beating(42, 3, 'gone')));
   expect(told.at(-1)).toBe('bad: deployment 42 healthy → gone, 29.0 s left');
+});
+
+test('a trouble and a maintenance are said once, and a TTL that is not known', () => {
+  const { watcher, told } = watched();
+  const churn = { severity: 'warning', sinceMs: 0, says: 'replaced 3 workers' } as const;
+  const troubled = endpointView({ ...UNSEEN, troubles: { churn, flapping: null } });
+  const maintenance_windows = [{ machine_id: 11, category: 'power', starts_at: 5_501, ends_at: null }];
+  for (const state of ['healthy', 'urgent']) {
+    const seen = status({ ...beating(42, 1, state), expires_at: null });
+    watcher.look({ ...seen, fleet: fleetStatus(fleetView([troubled]), WATCH_ALL), maintenance_windows });
+  }
+  expect(told).toEqual([
+    'plain: deployment 42 heartbeat accepted  TTL unknown',
+    'warn: endpoint chat replaced 3 workers',
+    'warn: machine 11 power maintenance in 1.5 h',
+    'bad: deployment 42 healthy → urgent',
+  ]);
 });
 
 test('heartbeats to deployments that the status has no more are counted', () => {

@@ -29,12 +29,15 @@ test.each([
   expect(formatRecord(line(text), { timestamps: true })).toBe(`${AT.time} ${text}\n`);
 });
 
-test.each<[Gap['reason'], string]>([
-  ['overrun', 'gap: about 40 lines (at least 7) were lost before they could be read'],
-  ['reset', 'gap: the log began again here; what was written just before may be lost'],
-  ['ambiguous', 'gap: up to 40 lines that repeat may have been taken for old ones'],
-])('a gap by %s is told', (reason, words) => {
-  const record: LogRecord = { ...AT, gap: { reason, lost_min: 7, lost_estimate: 40 } };
+test.each<[Gap['reason'], number | null, string]>([
+  ['overrun', 40, 'gap: about 40 lines (at least 7) were lost before they could be read'],
+  ['overrun', null, 'gap: an unknown number of lines (at least 7) was lost before they could be read'],
+  ['reset', 40, 'gap: the log began again here; what was written just before may be lost'],
+  ['handover', 40, 'gap: 40 lines that another replica had taken may not be delivered yet'],
+  ['ambiguous', 40, 'gap: up to 40 lines that repeat may have been taken for old ones'],
+  ['ambiguous', null, 'gap: some lines that repeat may have been taken for old ones'],
+])('a gap by %s of %j lines is told', (reason, estimate, words) => {
+  const record: LogRecord = { ...AT, gap: { reason, lost_min: 7, lost_estimate: estimate } };
   expect(formatRecord(record, { timestamps: true })).toBe(`${AT.time} ${words}\n`);
   expect(JSON.parse(formatRecord(record, { json: true }))).toMatchObject({ gap: { reason } });
 });

@@ -1,5 +1,6 @@
 /** `pilotlight logs --tail N` means lines, whatever the service counts. */
 import { expect, test } from 'vitest';
+import { serve } from '../../../support/local-server.ts';
 import { pilotlight } from '../../../support/console.ts';
 import { startRawLogServer } from '../../../support/raw-log-server.ts';
 
@@ -16,4 +17,11 @@ test.each([
   const env = { API_KEY: 'a-key-of-nobody', BASE_URL: server.url, SERVERLESS_URL: server.url };
   const ran = await pilotlight(['logs', '7', '--tail', '20'], { env });
   expect(ran).toEqual({ code: 0, stdout: `${lines.slice(-20).join('\n')}\n`, stderr: '' });
+});
+
+test('an answer that is an error says of which log', async () => {
+  await using server = await serve((_, response) => response.end('{"success":true,"msg":"it is\\ngone"}'));
+  const env = { API_KEY: 'a-key-of-nobody', BASE_URL: server.url };
+  const ran = await pilotlight(['logs', '7'], { env });
+  expect(ran).toEqual({ code: 1, stdout: '', stderr: 'error: worker group 7: no logs: it is gone\n' });
 });

@@ -25,6 +25,7 @@ describe('an answer', () => {
     [{ a: 'x', log: 'one\n two' }, ['a  x', 'log:', '  one', '   two']],
     [{ at: 1_700_000_000, b: 1 }, ['at  2023-11-14T22:13:20.000Z', 'b   1']],
     [{ at: 0, b: 0 }, ['at  -', 'b   0']],
+    [{ at: 1e20, b: 1 }, ['at  100000000000000000000', 'b   1']],
     [{ key: 's3cret', id: 1 }, ['key  (a secret: --show-keys shows it)', 'id   1']],
     [{ key: null, id: 1 }, ['key  -', 'id   1']],
     [{ o: { p: { q: 1 } }, x: 1 }, ['x  1', 'o:', '  q  1']],

@@ -16,7 +16,7 @@ const STATUS = {
 
 async function complete(id: OperationId, input: Record<string, unknown>, answers?: readonly string[]) {
   const transport = new AnsweringTransport(({ url }) =>
-    answer(200, url.endsWith('/status/') ? STATUS : { secret: 'sent', msg: 'sent by sms' }),
+    answer(200, url.endsWith('/status/') ? STATUS : { secret: 'sent', msg: 'sent\u001B[2J by sms' }),
   );
   const client = transport.client();
   const [left, asked, said] = [[...(answers ?? [])], [] as string[], [] as string[]];
@@ -67,7 +67,13 @@ describe('a second factor', () => {
   });
 });
 
-test('in a script nobody is asked', async () => {
-  const ran = await complete('tfa.login', { admin: true });
-  expect(ran).toMatchObject({ completed: { admin: true }, calls: [] });
+test('a secret that is required is asked for by its name, in a script nobody is asked', async () => {
+  const ran = await complete('tfa.confirmAuthorization', { secret: 's' }, ['123456']);
+  expect(ran).toMatchObject({ completed: { secret: 's', code: '123456' }, calls: [] });
+  expect(ran.asked).toEqual([expect.stringMatching(/^code \(.+\): $/)]);
+  expect((await complete('templates.create', { name: 'a' }, [])).asked).toEqual([]);
+  expect(await complete('tfa.login', { admin: true })).toMatchObject({
+    completed: { admin: true },
+    calls: [],
+  });
 });

@@ -1,5 +1,5 @@
 /** `pilotlight plan` as it is typed: what it prints, writes, and ends with. */
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import {
@@ -120,6 +120,30 @@ describe('the sets', () => {
     expect((await of('[')).stderr).toMatch(/^error: PILOTLIGHT_ENDPOINT_GROUPS: /);
     expect((await of('[]')).code).toBe(0);
   });
+});
+
+test('a trace is called after its file, with the work of a request as it was weighed, and settings as they were given', async () => {
+  using folder = temporaryFolder();
+  const trace = join(folder.path, 'day.csv');
+  const run = (text: string, ...words: readonly string[]) => {
+    writeFileSync(trace, `time_s,prompt_tokens,output_tokens\n${text}`);
+    return pilotlight(['plan', '--trace', trace, '--no-sensitivity', '--performance', '10..20', ...words]);
+  };
+  const guessed = (await run('0,10,2\n4,30,1\n')).stdout.split('\n');
+  expect(guessed.slice(0, 2)).toEqual([
+    'day.csv: 2 requests in 4 s, 1.75 units/s on average, 4 at the peak (mean of 1 s)',
+    'work of a request: 0.1 × prompt_tokens + output_tokens (assumed; --weight COLUMN=UNITS says otherwise)',
+  ]);
+  expect(guessed).toContain('Given: --performance 10..20');
+  expect(guessed.join('\n')).toContain(
+    '\n  --weight prompt_tokens=0.1  --weight output_tokens=1  --start-time ',
+  );
+  const words = '--request-work 2 --weight output_tokens=3 --give-up never --initial-workers floor --slots 2';
+  const given = (await run('0,10,2\n', ...words.split(' '))).stdout.split('\n');
+  expect(given[1]).toBe('work of a request: 2 + 3 × output_tokens');
+  expect(given).toContain('Given: --performance 10..20  --slots 2  --initial-workers floor  --give-up never');
+  const none = await run('');
+  expect(none).toEqual({ code: 2, stdout: '', stderr: 'error: day.csv: there are no requests in it\n' });
 });
 
 test('--json prints one document, to the byte the same each time, and the library reckons the same', async () => {

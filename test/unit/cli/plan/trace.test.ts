@@ -67,7 +67,7 @@ describe('a trace', () => {
   });
 
   test('takes quoted fields that hold line breaks, as a column of prompts does', async () => {
-    const text = 'time_s,prompt,work\r\n1,"two\r\nlines, ""both"" quoted\n",3\r\n2,one,4\r\n';
+    const text = 'time_s,prompt,work,{rest\r\n1,"two\r\nlines, ""both"" quoted\n",3,\r\n2,one,4,""\r\n';
     expect(await read(text)).toEqual([
       { atSeconds: 0, work: 3 },
       { atSeconds: 1, work: 4 },
@@ -80,6 +80,10 @@ describe('a trace', () => {
     ['a,b\n1,2\n', 'no column c; the columns are a, b', { timeColumn: 'c' }],
     ['time,b\n1,2\n', 'how much work is a request? Say --weight COLUMN=UNITS'],
     ['time,b\n1,2\n', 'no column c to weigh', { weights: { c: 1 } }],
+    [
+      '[\n{"time":1}]',
+      'trace.csv: which column is the time? Say --time-column NAME; JSON must have one object a line',
+    ],
     ['time;work\n1;2\n', 'the only column is time;work; columns are separated by commas only'],
     ['time,work\nnoon,2\n', 'line 2: column 1 (time): got "noon"; allowed: a number (of s; --time-unit'],
     [
@@ -141,6 +145,7 @@ describe('a trace', () => {
       startTime: '2026-01-01T00:00:00Z',
       endTime: '2026-01-01T00:00:09Z',
       metadata: { usage_object: { ...usage, ...details }, max_tokens: 4096 },
+      a: { input_tok: 900, out_tok: 900 },
     };
     const openAi = { created: 1_700_000_000, usage: { ...usage, total_tokens: 107, ...details } };
     for (const row of [liteLlm, openAi])
@@ -159,6 +164,7 @@ describe('a trace', () => {
     const text = 'time,work\n2024-03-31 01:59:59,1\n2024-03-31 03:00:01,1\n2024-03-31 01:00:02+00,1\n';
     const timeZone = zoneOffset('Europe/Berlin');
     expect((await read(text, { timeZone })).map(({ atSeconds }) => atSeconds)).toEqual([0, 2, 3]);
+    expect(zoneOffset('America/St_Johns')(0)).toBe(-3.5 * 3_600);
     expect(() => zoneOffset('Berlin')).toThrow(RangeError);
   });
 
