@@ -53,7 +53,7 @@ async function expectNoneCheaper(world: World, most: number): Promise<void> {
   const { base, settings, load, limits } = world;
   const ground = { settings, loads: [load] };
   const grid = gridOf(world, most).map((point) => Object.assign({}, base, point));
-  const endless = { limitSeconds: Infinity, mostLateShare: 1, mostCost: Infinity, sampled: false };
+  const endless = { limitSeconds: Infinity, mostCost: Infinity, sampled: false };
   const planAll = (bounds: Omit<Trial, 'parameters'>) =>
     grid.map((parameters) => ({ parameters, ...runTrial(ground, { ...bounds, parameters }) }));
   const planned = most < Infinity && planAll(endless);
@@ -61,7 +61,7 @@ async function expectNoneCheaper(world: World, most: number): Promise<void> {
     const { best } = await searchParameters({ base, settings, loads: [load], p99LimitSeconds: limitSeconds });
     if (best) expect(best.p99Seconds).toBeLessThanOrEqual(limitSeconds);
     const mostCost = best ? best.cost / 1.02 : Infinity;
-    const trial = { limitSeconds, mostLateShare: 0.01, mostCost, sampled: false };
+    const trial = { limitSeconds, mostCost, sampled: false };
     const all = planned || planAll(trial);
     const good = all.filter(({ end, p99Seconds }) => end === 'whole' && p99Seconds <= limitSeconds);
     if (planned) expect(best === undefined).toBe(good.length === 0);
@@ -131,7 +131,7 @@ describeWithRealData('on an hour of a real LLM service', () => {
     const { base, settings, load } = await realHour([]);
     // Two steps of min_load from it, and ten of cold_workers, there was a valley that was dearer by 3%.
     const set = { target_util: 1, cold_mult: 1, cold_workers: 10, min_load: 1670 };
-    const trial = { limitSeconds: 30, mostLateShare: 0.01, mostCost: Infinity, sampled: false };
+    const trial = { limitSeconds: 30, mostCost: Infinity, sampled: false };
     const known = runTrial({ settings, loads: [load] }, { ...trial, parameters: { ...base, ...set } });
     const { best } = await searchParameters({ base, settings, loads: [load], p99LimitSeconds: 30 });
     expect(best?.cost).toBeLessThanOrEqual(known.cost * 1.02);

@@ -208,7 +208,7 @@ export class Workers {
   }
 
   #workerOf(slot: number): number {
-    return this.#slots === 1 ? slot : Math.floor(slot / this.#slots);
+    return Math.floor(slot / this.#slots);
   }
 }
 
@@ -259,10 +259,10 @@ export class NumberHeap {
     this.#set(place, key, item);
   }
 
+  /** The heap must not be empty. */
   pop(): void {
-    if (this.#size === 0) return;
     this.#size -= 1;
-    if (this.#size > 0) this.#sink(0, this.keyAt(this.#size), this.itemAt(this.#size));
+    this.#sink(0, this.keyAt(this.#size), this.itemAt(this.#size));
   }
 
   /** The new key must not be smaller than the old one. */
