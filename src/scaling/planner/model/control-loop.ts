@@ -155,23 +155,19 @@ export class SlidingMean {
   readonly #values: Float64Array;
   #next = 0;
   #filled = 0;
-  #sum = 0;
 
   constructor(length: number) {
     this.#values = new Float64Array(Math.max(1, length));
   }
 
   get mean(): number {
-    return this.#filled === 0 ? 0 : Math.max(0, this.#sum) / this.#filled;
+    return this.#filled === 0 ? 0 : this.#values.reduce((sum, each) => sum + each, 0) / this.#filled;
   }
 
   add(value: number): number {
-    this.#sum += value - (this.#values[this.#next] as number);
     this.#values[this.#next] = value;
     this.#filled = Math.min(this.#filled + 1, this.#values.length);
     this.#next = (this.#next + 1) % this.#values.length;
-    // Summed afresh once a round, because adding fractions drifts.
-    if (this.#next === 0) this.#sum = this.#values.reduce((sum, each) => sum + each, 0);
     return this.mean;
   }
 }

@@ -62,15 +62,6 @@ describe('a trial', () => {
     expect(run({ mostCost: 59 }, [ten, two]).end).toBe('dear');
   });
 
-  test('of a load without requests costs nothing', () => {
-    expect(run({}, [new RecordedLoad()])).toMatchObject({
-      end: 'whole',
-      cost: 0,
-      costPerHour: 0,
-      lateShare: 0,
-    });
-  });
-
   test('is given up in the middle', () => {
     const arrivals = [
       ...generateLoad({ shape: 'poisson', unitsPerSecond: 50, unitsPerRequest: 10, seconds: 600 }),
