@@ -165,7 +165,8 @@ export async function launchInstance(client: Client, options: LaunchOptions): Pr
 function prepare(options: LaunchOptions): Omit<Input<'instances.create'>, 'offer_id'> {
   const problems = optionProblems(options);
   const request: Record<string, unknown> = isRecord(options.request) ? { ...options.request } : {};
-  for (const [field, read] of Object.entries(TEXTS)) {
+  const texts = { onstart: fitOnstart, env: (flags: string) => envMapOf(parseEnvFlags(flags)) };
+  for (const [field, read] of Object.entries(texts)) {
     const text = request[field];
     if (typeof text !== 'string') continue;
     try {
@@ -183,8 +184,6 @@ function prepare(options: LaunchOptions): Omit<Input<'instances.create'>, 'offer
   if (problems.length > 0) throw new RequestError('instances.create', problems);
   return request;
 }
-
-const TEXTS = { onstart: fitOnstart, env: (flags: string) => envMapOf(parseEnvFlags(flags)) };
 
 function optionProblems({ offers, timeoutMs = 1, pollMs = 1 }: LaunchOptions): InputProblem[] {
   const problems: InputProblem[] = [];

@@ -129,6 +129,15 @@ test('the next connection waits longer where connecting takes long, and longest 
   expect(waits()).toEqual([2_000, 2_000]);
 });
 
+test('what is said of an address that is gone changes nothing', () => {
+  const book = bookOf('a');
+  book.failed('gone', 'timeout', 1);
+  book.refused('gone', 'x', 1);
+  book.worked('gone', 1, 'x');
+  book.trying('gone', 1);
+  expect(book.states(0)).toEqual([{ address: 'a' }]);
+});
+
 test('says what failed last, and since when nothing has worked', () => {
   const book = bookOf('a', 'b');
   book.failed('a', 'refused', 10);
