@@ -205,6 +205,7 @@ describe('with a store of its own', () => {
     const onProgress = ({ step }: DeployProgress) => steps.push(step);
     await expect(deployTo(store.url, { onProgress })).resolves.toMatchObject({ uploaded: true });
     expect(steps.filter((step) => step === 'repeating')).toHaveLength(2);
+    expect(new Set(steps)).toEqual(new Set(['hashed', 'made', 'uploading', 'repeating']));
     expect(store.posted.map(({ body }) => body.includes('first version'))).toEqual([true, true, true]);
     expect(store.made).toHaveLength(1);
   });
@@ -233,7 +234,7 @@ describe('with a store of its own', () => {
 
   test.each([
     [400, '<Error><Code>EntityTooLarge</Code><Message>s3cret</Message></Error>', 'EntityTooLarge'],
-    [403, '{ "Error" :"Expired", "x":"s3cret"}', 'Expired'],
+    [403, '{ "Error" : "Expired", "x":"s3cret"}', 'Expired'],
     [202, 's3cret', undefined],
   ])(
     'a store that refuses with %i is asked once, and only its word is told',

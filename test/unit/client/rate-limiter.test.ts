@@ -300,6 +300,9 @@ describe('a spacing', () => {
     expect(key.accepted(HEARTBEAT, 62_000).early).toBe(true);
     expect(key.limiter.spacing(HEARTBEAT)).toBe(1_530);
     expect(key.limiter.opensAt(HEARTBEAT)).toBe(62_000 + 1_530);
+    // A refusal of one that did not keep it says nothing of it.
+    expect(key.refused(HEARTBEAT, 62_500).early).toBe(true);
+    expect(key.limiter.spacing(HEARTBEAT)).toBe(1_530);
   });
 
   test('is not longer than what leaves each deployment its turn, unless the service or the contract names it', () => {

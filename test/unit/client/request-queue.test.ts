@@ -1,4 +1,5 @@
 /** The daemon's queue on virtual time, with a heart that answers as a test says. */
+import { getEventListeners } from 'node:events';
 import { describe, expect, test } from 'vitest';
 import type { Ask, Grants, Pass, Turn } from '../../../src/client/gate.ts';
 import { RequestQueue } from '../../../src/client/request-queue.ts';
@@ -117,10 +118,11 @@ describe('who is next', () => {
 describe('a grant', () => {
   test('lets one in, and its answer is told with the next message', async () => {
     const scene = new Scene();
-    scene.enter('logs');
+    const { signal } = new AbortController();
+    scene.enter('logs', LOG, signal);
     expect(scene.last).toEqual({ number: 1, operations: ['logs'], answers: [] });
     await scene.grant(['logs']);
-    expect(scene.entered).toEqual(['logs']);
+    expect([scene.entered, getEventListeners(signal, 'abort')]).toEqual([['logs'], []]);
     await scene.time.pass(70);
     const headers = { limit: 20, remaining: 3, resetMs: 100 };
     scene.passes[0]?.answered({ throttled: true, retryAfterMs: 5 }, headers);

@@ -265,6 +265,7 @@ describe('a start script', () => {
   test('that is longer is packed, runs in sh, and keeps its exit code', () => {
     const packed = fitOnstart(`${filler}echo ü; exit 7\n`);
     expect(packed.length).toBeLessThanOrEqual(LIMITS.onstartLength);
+    expect(packed).toMatch(/^#!\/bin\/sh\n/);
     expect(run(packed)).toEqual({ status: 7, stdout: 'ü\n' });
   });
 

@@ -179,8 +179,8 @@ function ask(
 
 /** A resolver that is asked and answers when the test says so. */
 function heldResolver() {
-  const questions: { hostname: string; answer: Parameters<Resolve>[2] }[] = [];
-  const resolve: Resolve = (hostname, _options, answer) => questions.push({ hostname, answer });
+  const questions: { hostname: string; options: LookupOptions; answer: Parameters<Resolve>[2] }[] = [];
+  const resolve: Resolve = (hostname, options, answer) => questions.push({ hostname, options, answer });
   return { questions, lookup: createLookup(resolve) };
 }
 
@@ -212,6 +212,7 @@ test('a name is asked for once, however many wait, and all of them get the answe
   const answers = [ask(lookup), ask(lookup), ask(lookup, 'service.test', {})];
   const other = ask(lookup, 'other.test');
   expect(questions.map(({ hostname }) => hostname)).toEqual(['service.test', 'other.test']);
+  expect(questions.map(({ options }) => options)).toEqual([{ all: true }, { all: true }]);
   questions[1]?.answer(Object.assign(new Error('ENOTFOUND')), []);
   await expect(other).rejects.toThrow('ENOTFOUND');
   questions[0]?.answer(null, FIRST);
