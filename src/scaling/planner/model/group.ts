@@ -185,7 +185,7 @@ export class GroupModel {
   setParameters(parameters: ResolvedParameters): void {
     this.#loop.stir();
     this.#parameters = parameters;
-    this.#fleet.setMaximum(parameters.max_workers);
+    this.#fleet.workers.max = parameters.max_workers;
   }
 
   /** When stopped, workers become cold at once or after their work. When active again, it decides at once. */

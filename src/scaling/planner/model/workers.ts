@@ -56,8 +56,8 @@ export class Workers {
     return this.#state.length;
   }
 
-  makeRoom(places: number): void {
-    if (places <= this.places) return;
+  addPlace(): void {
+    const places = this.places + 1;
     this.#state = longer(this.#state, places);
     this.#speed = longer(this.#speed, places);
     this.#busyUntil = longer(this.#busyUntil, places * this.#slots);

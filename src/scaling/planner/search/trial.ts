@@ -72,7 +72,7 @@ function runPart(
     countdown = LOOK_EVERY;
     return !tally.isDear;
   };
-  loads[part.load]?.replay(arrive, warmFrom, to);
+  (loads[part.load] as RecordedLoad).replay(arrive, warmFrom, to);
   if (tally.isDear) return;
   if (to < Infinity) group.advance(to - warmFrom);
   group.finish();

@@ -68,28 +68,6 @@ describe('whatever the load, the parameters and the assumptions', () => {
   });
 });
 
-describe('more is never worse', () => {
-  // Where workers are stopped again, a longer queue can be a blessing: it keeps workers hot that the next burst
-  // then finds. And a request that a worker has taken does not move to a new one. So neither here.
-  test('a group with a higher max_workers never waits longer, as long as it only grows', () => {
-    fc.assert(
-      fc.property(groups, traces, fc.integer({ min: 1, max: 8 }), (group, load, extra) => {
-        const waits = (max_workers: number) =>
-          planOf(
-            { ...group, max_workers, max_queue_time: 0 },
-            { scaleDownSeconds: Infinity, coldStartSeconds: 30 },
-            load,
-          ).queueTime;
-        const [fewer, more] = [waits(group.max_workers!), waits(group.max_workers! + extra)];
-        for (const key of ['mean', 'p50', 'p95', 'p99', 'max'] as const) {
-          expect(more[key]).toBeLessThanOrEqual(fewer[key] + 1e-9);
-        }
-      }),
-      RUNS,
-    );
-  });
-});
-
 describe('loads', () => {
   test.each(LOAD_SHAPES)('a %s load has the mean rate that was asked for, in order of time', (shape) => {
     const load = generateLoad({ shape, unitsPerSecond: 50, seconds: 200_000, periodSeconds: 20_000 });

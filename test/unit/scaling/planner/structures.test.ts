@@ -56,6 +56,16 @@ test('queue times of nothing are zero, and a percentile beyond three years is th
   expect(times.quantile(0.5) / 1e8).toBeCloseTo(1, 1);
 });
 
+test('those that waited longer than a percentile are those behind it', () => {
+  const times = new QueueTimes();
+  times.record(1, 99);
+  times.record(5);
+  const middle = times.quantile(0.5);
+  expect([times.shareAbove(middle), times.shareAbove(middle - 1e-9), times.shareAbove(5)]).toEqual([
+    0.01, 1, 0,
+  ]);
+});
+
 test('the global queue is first in, first out, however it grows and turns round', () => {
   fc.assert(
     fc.property(fc.array(fc.boolean(), { maxLength: 500 }), (pushes) => {

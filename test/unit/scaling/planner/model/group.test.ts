@@ -82,6 +82,16 @@ describe('a worker', () => {
     expect(model.totals.starts.fromCold).toBe(0);
   });
 
+  test('that is called back before it is done stays', () => {
+    const { model } = placed(fixedPool(1, 10), { controlSeconds: 1000 });
+    model.arrive(0, 100);
+    model.setState('stopped');
+    model.advance(5);
+    model.setState('active');
+    model.advance(20);
+    expect(model.workers).toMatchObject({ hot: 1, cold: 0 });
+  });
+
   test('that somebody else stops or starts does so at once', () => {
     const { model } = placed({ ...fixedPool(2, 10), cold_workers: 2 }, { controlSeconds: 1000 });
     model.put('cold', { place: 1 });

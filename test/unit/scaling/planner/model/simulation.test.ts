@@ -172,6 +172,7 @@ test.each([
   [requests([Number.NaN, 1]), 'not in order of time'],
   [requests([0, -1]), 'work of -1'],
   [requests([0, Number.NaN]), 'work of NaN'],
+  [requests([0, Infinity]), 'work of Infinity'],
 ])('refuses a load that makes no sense: %j', (load, message) => {
   expect(() => planOf(fixedPool(1, 10), {}, load)).toThrow(message);
 });

@@ -143,6 +143,7 @@ describe('a sample', () => {
     };
     const given = { ...trial, parameters: { ...world.parameters, min_load: 10 }, limitSeconds: 20 };
     const [whole, sampled] = [runTrial(ground, given), runTrial(ground, { ...given, sampled: true })];
+    expect(sampled.cost).not.toBe(whole.cost);
     expect(sampled.cost / whole.cost).toBeCloseTo(1, 1);
     expect(sampled.costPerHour / whole.costPerHour).toBeCloseTo(1, 1);
     expect(whole.lateShare).toBeGreaterThan(0.005);
