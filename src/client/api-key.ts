@@ -18,7 +18,6 @@ export function createApiKey(initial: string, initialFile: string | undefined): 
     async reread(signal) {
       if (file === undefined) return key;
       const text = (await readSlowFile(file, refuseIrregular, signal)).trim();
-      if (text === '') throw new Error('the file is empty');
       const problem = keyProblem(text);
       if (problem !== undefined) throw new Error(`the API key ${problem}`);
       key = text;

@@ -89,7 +89,7 @@ export async function attemptCall(transport: Transport, attempt: Attempt): Promi
     if (isSent && graceMs > 0) grace = setTimeout(abort, graceMs);
     else abort();
   };
-  signal?.addEventListener('abort', forward, { once: true });
+  signal?.addEventListener('abort', forward);
   if (signal?.aborted) forward();
   try {
     const answered = await transport.exchange({
@@ -116,7 +116,7 @@ export async function attemptCall(transport: Transport, attempt: Attempt): Promi
     const answer = cut && completeAnswer(operation, cut);
     if (answer) return answer;
     const mayBeDone = !operation.repeatable && isSent;
-    throw failure(attempt, cause, controller.signal, { rawAnswer: cut?.text ?? '', mayBeDone, place });
+    throw failure(attempt, cause, controller.signal, { rawAnswer: cut?.text, mayBeDone, place });
   } finally {
     clearTimeout(timer);
     clearTimeout(grace);
@@ -132,12 +132,11 @@ function failure(
 ): CallError {
   if (reason === TIMED_OUT) return new TimeoutError(id, timeoutMs, options);
   if (aborted) return new AbortedError(id, 'aborted', { cause, ...options });
-  const error = cause instanceof Error ? cause : new Error(String(cause));
-  return new TransportError(id, transportReason(error), error, options);
+  return new TransportError(id, transportReason(cause as Error), cause as Error, options);
 }
 
 function isOfGateway({ status, code }: Refusal): boolean {
-  const isKnown = code !== undefined && code !== 'internal_error' && Object.hasOwn(ERRORS, code);
+  const isKnown = code !== 'internal_error' && Object.hasOwn(ERRORS, String(code));
   return (status === 408 || status >= 500) && !isKnown;
 }
 
@@ -169,11 +168,10 @@ function faultOf(outcome: DecodedResponse): string | undefined {
   if (outcome.kind === 'ok') return undefined;
   const { status, code, meaning } = outcome;
   // A gateway, a firewall or a framework gives no code.
-  const isForeign = meaning === 'other' && code === undefined && (status < 400 || FOREIGN.has(status));
+  const isForeign =
+    meaning === 'other' && code === undefined && (status < 400 || [403, 404].includes(status));
   return status >= 500 || (status >= 300 && isForeign) ? `status ${status}` : undefined;
 }
-
-const FOREIGN: ReadonlySet<number> = new Set([403, 404]);
 
 /** A truncated answer is used if the value that is shown only once is complete in it. */
 function completeAnswer(operation: Operation, cut: WireResponse): Answer | undefined {

@@ -35,7 +35,7 @@ export class Bucket {
   refusedAt = -Infinity;
   /** The longest spacing that was kept and refused, and when. */
   tooShort = 0;
-  tooShortAt = -Infinity;
+  tooShortAt = 0;
   /** No longer spacing is searched for. */
   widest: number;
   refusals = 0;
@@ -62,7 +62,7 @@ export class Bucket {
     if (thresholdMs !== undefined) this.named = thresholdMs;
     // The gap between accepted requests is short enough, until more is known.
     const guess = Math.min(this.given || FIRST_WAIT_MS, this.#usualGap());
-    if (thresholdMs !== undefined || this.spacing === 0) this.suspected = (this.named || guess) * MARGIN;
+    this.suspected = (this.named || guess) * MARGIN;
     if (nearest < this.suspected) this.proof += 1;
     if (this.spacing === 0) {
       if (this.proof >= PROOF) this.spacing = this.suspected;

@@ -65,7 +65,7 @@ export interface ClientObserver {
 }
 
 export type AnswerEvent = Parameters<NonNullable<ClientObserver['exchange']>>[0] & {
-  readonly input?: Readonly<Record<string, unknown>>;
+  readonly input: Readonly<Record<string, unknown>>;
   readonly value?: unknown;
   readonly error?: unknown;
 };
@@ -111,8 +111,7 @@ class Caller {
       } catch (error) {
         if (!(error instanceof CallError)) throw error;
         if (mayBeDeleted && error instanceof ApiError && error.meaning === 'not-found') return {};
-        mayBeDeleted ||=
-          operation.method === 'DELETE' && error.actor === 'service' && !(error instanceof ThrottledError);
+        mayBeDeleted ||= operation.method === 'DELETE' && !(error instanceof ThrottledError);
         const waitMs = retryDelay(error, attempt, policy, random);
         if (waitMs === undefined) throw error;
         observe?.retry?.({ operation: id, waitMs, throttled: error.code === 'throttled' });
@@ -134,7 +133,7 @@ class Caller {
     const { id, operation } = what;
     const pass = await this.#enter(id, callOptions);
     const started = performance.now();
-    let code = 'ok';
+    let code = 'bug';
     let serverDate: string | undefined;
     let rate: RateLimit | undefined;
     let refusal: RefusalKind | undefined;
@@ -156,16 +155,17 @@ class Caller {
       came = { error };
       if (error instanceof ApiError) refusal = error.kind;
       if (pass) tellPass(pass, error);
-      const status = error instanceof ApiError ? String(error.status) : undefined;
-      code = status ?? (error instanceof CallError ? error.code : 'bug');
-      rate = error instanceof CallError ? error.rate : undefined;
+      if (error instanceof CallError) {
+        code = error instanceof ApiError ? String(error.status) : error.code;
+        rate = error.rate;
+      }
       throw error;
     } finally {
       const durationMs = performance.now() - started;
       const known = { ...(rate && { rate }), ...(refusal && { refusal }) };
       const event = { operation: id, code, durationMs, serverDate, ...known };
       this.#options.observe?.exchange?.(event);
-      this.#options.observe?.answer?.({ ...event, ...came, ...(input && { input }) });
+      this.#options.observe?.answer?.({ ...event, ...came, input });
     }
   }
 
@@ -287,9 +287,8 @@ export function createPartialClient<Ids extends OperationId>(
     caller.call(id, operations[id], ...given);
   const resources: Record<string, Record<string, unknown>> = {};
   for (const id of Object.keys(operations) as Ids[]) {
-    const [resource = '', method = ''] = id.split('.');
-    resources[resource] ??= {};
-    resources[resource][method] = call.bind(undefined, id);
+    const [resource, method] = id.split('.') as [string, string];
+    resources[resource] = { ...resources[resource], [method]: call.bind(undefined, id) };
   }
   return {
     ...resources,

@@ -18,7 +18,7 @@ import type { Place } from './transport/address-book.ts';
 import { BODY_TOO_LARGE } from '../wire/body.ts';
 
 export interface CallErrorOptions extends ErrorOptions {
-  readonly rawAnswer?: string;
+  readonly rawAnswer?: string | undefined;
   readonly mayBeDone?: boolean;
   readonly rate?: RateLimit | undefined;
   readonly place?: Place | undefined;
@@ -244,7 +244,8 @@ export function adviceOf(error: ApiError, nowMs: number = Date.now()): string {
   return sentences([byWords?.advice ?? definitionOf(error)?.advice ?? '', ...lockSentence(error, nowMs)]);
 }
 
-function definitionOf({ errorCode: code = '' }: ApiError): ErrorDefinition | undefined {
+function definitionOf(error: ApiError): ErrorDefinition | undefined {
+  const code = String(error.errorCode);
   return Object.hasOwn(ERRORS, code) ? ERRORS[code as ErrorCode] : undefined;
 }
 

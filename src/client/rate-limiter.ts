@@ -162,8 +162,7 @@ export class RateLimiter {
     bucket.lastAt = now;
     key.lastAt = now;
     key.lastWho = who;
-    if (who === 'heartbeat') key.heartbeatLeftAt = now;
-    const isLimited = now < key.limitedUntil;
+    const isLimited = this.isKeyLimited(now);
     if (isBackground(who)) {
       // A limited key's turns do not fall in step with the refill of the bucket.
       const stretch = isLimited ? 1 + BACKGROUND_JITTER * this.#random() : 1;
@@ -227,7 +226,7 @@ export class RateLimiter {
   /** Requests of the background that are allowed, per second; undefined while no limit of the key is known. */
   allowedPerSecond(now: number): number | undefined {
     const { spacing } = this.#background;
-    return now < this.#key.limitedUntil && spacing > 0 ? 1000 / spacing : undefined;
+    return this.isKeyLimited(now) && spacing > 0 ? 1000 / spacing : undefined;
   }
 
   isKeyLimited(now: number): boolean {
@@ -253,11 +252,11 @@ export class RateLimiter {
     let opensAt = Math.max(bucketOpensAt, key.spentUntil, lastAt + spacing * stretch);
     if (!isDaemon) opensAt = Math.max(opensAt, questionAt + 2 * spacing);
     let isBehind = now < (key.heartbeatFirstUntil ?? now);
-    if (now < key.limitedUntil) {
+    if (this.isKeyLimited(now)) {
       const heartbeatAt = this.heartbeatAt();
       // After a heartbeat the bucket may be empty: the best moment is the middle between two.
-      const gap = Math.min(spacing, LONGEST_YIELD_MS, (heartbeatAt - key.heartbeatLeftAt) / 2);
-      if (gap > 0) opensAt = Math.max(opensAt, key.heartbeatLeftAt + gap);
+      const gap = Math.min(spacing, LONGEST_YIELD_MS, (heartbeatAt - key.lastAt) / 2);
+      if (gap > 0) opensAt = Math.max(opensAt, key.lastAt + gap);
       opensAt = Math.max(opensAt, key.lastAt + key.spacing);
       const isQuestionNext = isDaemon && this.questions > 0 && questionAt < lastAt;
       isBehind ||= heartbeatAt <= Math.max(now, opensAt) || isQuestionNext;
@@ -289,7 +288,7 @@ export class RateLimiter {
     const others = [...this.#operations.values()].some(
       (other) => other !== bucket && other.closedUntil > now,
     );
-    const isKeys = this.#isKeys || others || now < key.limitedUntil;
+    const isKeys = this.#isKeys || others || this.isKeyLimited(now);
     // If the request was under way when another was refused, it says nothing new, but may name a later time.
     if (departure.at >= bucket.refusedAt && !departure.early) bucket.refusals += 1;
     if (!isKeys || thresholdMs !== undefined) bucket.refuse(departure.at, departure.kept, thresholdMs);
@@ -340,7 +339,6 @@ class KeyBucket extends Bucket {
   spentAt = -Infinity;
   /** A heartbeat was refused and none was accepted since: until then the background waits. */
   heartbeatFirstUntil: number | undefined;
-  heartbeatLeftAt = -Infinity;
   lastWho: Who | undefined;
   refusedOperation = '';
   /** The last request, if the limit was known when it left and no answer came yet. */
@@ -373,7 +371,7 @@ class Background {
 
   speedUp(now: number): void {
     const [spacing, knee] = [this.spacing, this.#knee];
-    if (spacing === 0 || now - this.#changedAt < BACKGROUND_STEP_MS) return;
+    if (now - this.#changedAt < BACKGROUND_STEP_MS) return;
     this.#changedAt = now;
     // Above half of the rate that was refused, and below the whole, it is near the limit.
     const isNear = spacing <= knee && spacing > knee / 2;

@@ -24,11 +24,12 @@ export interface Waiting {
   readonly operation: string;
   readonly turn: Turn;
   readonly since: number;
+  readonly requester: Requester;
   readonly go: (pass: Pass) => void;
 }
 
 interface Requester {
-  readonly everyMs: number;
+  everyMs: number;
   lastAt: number;
   waitedMs: number;
   isFirst: boolean;
@@ -46,13 +47,10 @@ const PATIENCE_MS = 5_000;
 /** A requester that stays away for this many intervals is forgotten. */
 const INTERVALS_KEPT = 3;
 
-function nameOf({ operation, turn }: Waiting): string {
-  return `${operation} ${turn.who ?? ''}`;
-}
-
 export class RequestQueue implements Gate {
   readonly #ports: RequestQueuePorts;
   readonly #waiting = new Set<Waiting>();
+  /** By operation and who asks. */
   readonly #requesters = new Map<string, Requester>();
   #answers: GrantAnswer[] = [];
   #number = 0;
@@ -75,20 +73,21 @@ export class RequestQueue implements Gate {
       this.#waiting.delete(waiting);
       reject(signal.reason as Error);
     };
+    const name = `${operation} ${turn.who}`;
+    const requester = this.#requesters.get(name) ?? { everyMs: 0, lastAt: 0, waitedMs: 0, isFirst: true };
+    this.#requesters.set(name, requester);
     const waiting: Waiting = {
       operation,
       turn,
       since: this.#ports.now(),
+      requester: Object.assign(requester, { everyMs: turn.everyMs, lastAt: this.#ports.now() }),
       go(pass) {
         signal.removeEventListener('abort', leave);
         resolve(pass);
       },
     };
-    signal.addEventListener('abort', leave, { once: true });
+    signal.addEventListener('abort', leave);
     this.#waiting.add(waiting);
-    const name = nameOf(waiting);
-    const { waitedMs = 0, isFirst = true } = this.#requesters.get(name) ?? {};
-    this.#requesters.set(name, { everyMs: turn.everyMs, lastAt: waiting.since, waitedMs, isFirst });
     if (!this.#refused.has(operation)) this.#ask();
     return promise;
   }
@@ -115,10 +114,9 @@ export class RequestQueue implements Gate {
     let wantedPerSecond = 0;
     let stretched = 0;
     // A request that waits now may wait longer than its last one did.
-    for (const waiting of this.#waiting) {
-      const requester = this.#requesters.get(nameOf(waiting));
-      if (requester) requester.lastAt = now;
-      if (requester) requester.waitedMs = Math.max(requester.waitedMs, now - waiting.since);
+    for (const { requester, since } of this.#waiting) {
+      requester.lastAt = now;
+      requester.waitedMs = Math.max(requester.waitedMs, now - since);
     }
     for (const [name, { everyMs, lastAt, waitedMs }] of this.#requesters) {
       if (now - lastAt > INTERVALS_KEPT * everyMs + waitedMs + 60_000) {
@@ -144,8 +142,7 @@ export class RequestQueue implements Gate {
 
   #go(first: Waiting, grant: number, now: number): void {
     this.#waiting.delete(first);
-    const requester = this.#requesters.get(nameOf(first));
-    if (requester) Object.assign(requester, { lastAt: now, waitedMs: now - first.since, isFirst: false });
+    Object.assign(first.requester, { lastAt: now, waitedMs: now - first.since, isFirst: false });
     first.go({
       answered: (answer, headers) =>
         this.#tell({ grant, answer, at: this.#ports.now(), ...(headers && { headers }) }),
@@ -184,10 +181,8 @@ export class RequestQueue implements Gate {
   }
 
   /** The part of its interval that it has waited for; a first request counts with a short one. */
-  protected overdue(waiting: Waiting, now: number): number {
-    const { turn, since } = waiting;
-    const isFirst = this.#requesters.get(nameOf(waiting))?.isFirst ?? true;
-    const everyMs = isFirst ? Math.min(turn.everyMs, FIRST_EVERY_MS) : turn.everyMs;
+  protected overdue({ turn, since, requester }: Waiting, now: number): number {
+    const everyMs = requester.isFirst ? Math.min(turn.everyMs, FIRST_EVERY_MS) : turn.everyMs;
     return ((now - since + 1) / everyMs) * NEED[turn.need];
   }
 }

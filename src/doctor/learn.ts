@@ -22,7 +22,8 @@ export interface LearnedTraits {
 export const NOTHING_LEARNED: LearnedTraits = { traits: {}, longTexts: new Set() };
 
 /** What an answer tells. The heart reports its own without input and value. */
-export type ObservedAnswer = Omit<AnswerEvent, 'durationMs' | 'serverDate'>;
+export type ObservedAnswer = Omit<AnswerEvent, 'durationMs' | 'serverDate' | 'input'> &
+  Partial<Pick<AnswerEvent, 'input'>>;
 
 type Facts = readonly (readonly [id: AssumptionId, value: string])[];
 

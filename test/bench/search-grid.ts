@@ -50,7 +50,7 @@ const { best } = await searchParameters(request);
 const searchSeconds = cpuSeconds() - began;
 if (!best) throw new Error('the search found nothing');
 
-const endless = { limitSeconds: Infinity, mostLateShare: 1, mostCost: Infinity, sampled: false };
+const endless = { limitSeconds: Infinity, mostCost: Infinity, sampled: false };
 const points = grid();
 const gridBegan = cpuSeconds();
 const timed = points.filter((_, index) => index % TIMED_EVERY === 0);
@@ -70,7 +70,6 @@ for (const point of points) {
   const trial = {
     ...endless,
     limitSeconds: LIMIT_SECONDS,
-    mostLateShare: 0.01,
     mostCost: cheapest,
     parameters: { ...base, ...point },
   };

@@ -82,8 +82,8 @@ export async function resolveNames(id: OperationId, input: Input, client: Client
     list === 'instances.list'
       ? { instances: await listInstances(client, options) }
       : await client.call(list, {}, options);
-  const listed = (answer as Readonly<Record<string, readonly Row[]>>)[rows] ?? [];
-  const found = listed.filter((row) => resource.namesOf(row).includes(name));
+  const all = (answer as Readonly<Record<string, readonly Row[]>>)[rows] ?? [];
+  const found = all.filter((row) => resource.namesOf(row).includes(name));
   const [row] = found;
   if (!row || found.length > 1) throw unresolved(name, found, resource);
   return { ...input, [field]: row['id'] };

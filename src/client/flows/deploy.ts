@@ -68,15 +68,12 @@ export interface Archive {
 }
 
 export async function openArchive(path: string, signal: AbortSignal = NEVER): Promise<Archive> {
-  const found = await stat(path).catch((cause: NodeJS.ErrnoException) => {
-    const problem = cause.code === 'ENOENT' ? 'there is no such file' : `cannot be read (${cause.message})`;
-    throw new ArchiveError(path, problem, { cause });
-  });
-  if (found.isDirectory()) throw new ArchiveError(path, 'is a folder, and no archive');
-  if (!found.isFile()) throw new ArchiveError(path, 'is no file');
-  if (found.size === 0) throw new ArchiveError(path, 'is empty');
   const hash = createHash('sha256');
   try {
+    const found = await stat(path);
+    if (found.isDirectory()) throw new ArchiveError(path, 'is a folder, and no archive');
+    if (!found.isFile()) throw new ArchiveError(path, 'is no file');
+    if (found.size === 0) throw new ArchiveError(path, 'is empty');
     const content = await openAsBlob(path);
     for await (const chunk of content.stream()) {
       signal.throwIfAborted();
@@ -84,8 +81,11 @@ export async function openArchive(path: string, signal: AbortSignal = NEVER): Pr
     }
     return { path, content, hash: hash.digest('hex') };
   } catch (cause) {
+    if (cause instanceof ArchiveError) throw cause;
     if (signal.aborted) throw new AbortedError(OPERATION, 'aborted while the archive was hashed', { cause });
-    throw new ArchiveError(path, `cannot be read (${(cause as Error).message})`, { cause });
+    const { code, message } = cause as NodeJS.ErrnoException;
+    const problem = code === 'ENOENT' ? 'there is no such file' : `cannot be read (${message})`;
+    throw new ArchiveError(path, problem, { cause });
   }
 }
 
@@ -162,7 +162,6 @@ async function upload(archive: Archive, target: UploadTarget, options: UploadOpt
   }
 }
 
-const TAKEN: ReadonlySet<number> = new Set([200, 201, 204]);
 const MAX_ANSWER_BYTES = 1024 * 1024;
 
 async function post(
@@ -195,15 +194,14 @@ async function post(
       fresh: true,
       maxBytes: MAX_ANSWER_BYTES,
     });
-    if (!TAKEN.has(answer.status)) throw refusal(answer);
+    if (![200, 201, 204].includes(answer.status)) throw refusal(answer);
   } catch (cause) {
     if (cause instanceof UploadError) throw cause;
     if (silence.signal.aborted) throw new TimeoutError(OPERATION, timeoutMs);
     if (signal.aborted) throw new AbortedError(OPERATION, 'aborted while uploading', { cause });
     if (unreadable instanceof DOMException)
       throw new ArchiveError(archive.path, 'was changed while it was sent; deploy it once more', { cause });
-    const error = cause instanceof Error ? cause : new Error(String(cause));
-    throw new TransportError(OPERATION, transportReason(error), error);
+    throw new TransportError(OPERATION, transportReason(cause as Error), cause as Error);
   } finally {
     clearTimeout(watchdog);
     stream.destroy();

@@ -30,7 +30,7 @@ export interface LaunchOptions {
   /** Time between two polls, and between two tries to destroy, in ms. Default 5 s. */
   readonly pollMs?: number;
   readonly signal?: AbortSignal;
-  /** Destroys an instance that is given up. Default: the public dialect's operation. */
+  /** Destroys an instance that is given up, and ends with its signal. Default: the public dialect's operation. */
   readonly destroy?: (instanceId: number, signal: AbortSignal) => Promise<unknown>;
   readonly onProgress?: (progress: LaunchProgress) => void;
 }
@@ -113,7 +113,9 @@ const GRACE_MS = 10_000;
  * failed; AbortedError when the signal fired; RequestError for bad input; other errors of `instances.create`
  */
 export async function launchInstance(client: Client, options: LaunchOptions): Promise<Launched> {
-  const { offers, signal = NEVER, onProgress = () => {} } = options;
+  const { offers, timeoutMs = DEFAULT_TIMEOUT_MS, pollMs = DEFAULT_POLL_MS } = options;
+  const { signal = NEVER, onProgress = () => {} } = options;
+  const settings: Settings = { timeoutMs, pollMs, signal, onProgress };
   const request = prepare(options);
   const destroy = options.destroy ?? ((id, limit) => client.instances.destroy({ id }, { signal: limit }));
   const left = new Set<number>();
@@ -129,10 +131,10 @@ export async function launchInstance(client: Client, options: LaunchOptions): Pr
     if (typeof rented === 'string') return giveUp(offerId, undefined, rented);
     left.add(rented);
     onProgress({ step: 'rented', offerId, instanceId: rented });
-    const reason = await waitUntilRunning(client, rented, options);
+    const reason = await waitUntilRunning(client, rented, settings);
     if (reason !== undefined) {
       giveUp(offerId, rented, reason);
-      await destroyAll(left, destroy, options);
+      await destroyAll(left, destroy, settings);
       return undefined;
     }
     left.delete(rented);
@@ -152,7 +154,7 @@ export async function launchInstance(client: Client, options: LaunchOptions): Pr
   } catch (error) {
     failure = error;
   }
-  await destroyAll(left, destroy, options);
+  await destroyAll(left, destroy, settings);
   const isLost =
     failure instanceof CallError && failure.operation === 'instances.create' && failure.mayBeDone;
   const offerId = isLost ? asked : undefined;
@@ -162,10 +164,13 @@ export async function launchInstance(client: Client, options: LaunchOptions): Pr
   return launched;
 }
 
+type Settings = Required<Pick<LaunchOptions, 'timeoutMs' | 'pollMs' | 'signal' | 'onProgress'>>;
+
 function prepare(options: LaunchOptions): Omit<Input<'instances.create'>, 'offer_id'> {
   const problems = optionProblems(options);
   const request: Record<string, unknown> = isRecord(options.request) ? { ...options.request } : {};
-  for (const [field, read] of Object.entries(TEXTS)) {
+  const texts = { onstart: fitOnstart, env: (flags: string) => envMapOf(parseEnvFlags(flags)) };
+  for (const [field, read] of Object.entries(texts)) {
     const text = request[field];
     if (typeof text !== 'string') continue;
     try {
@@ -183,8 +188,6 @@ function prepare(options: LaunchOptions): Omit<Input<'instances.create'>, 'offer
   if (problems.length > 0) throw new RequestError('instances.create', problems);
   return request;
 }
-
-const TEXTS = { onstart: fitOnstart, env: (flags: string) => envMapOf(parseEnvFlags(flags)) };
 
 function optionProblems({ offers, timeoutMs = 1, pollMs = 1 }: LaunchOptions): InputProblem[] {
   const problems: InputProblem[] = [];
@@ -212,14 +215,14 @@ async function rent(client: Client, input: Input<'instances.create'>, signal: Ab
 async function waitUntilRunning(
   client: Client,
   instanceId: number,
-  { timeoutMs = DEFAULT_TIMEOUT_MS, pollMs = DEFAULT_POLL_MS, signal = NEVER, onProgress }: LaunchOptions,
+  { timeoutMs, pollMs, signal, onProgress }: Settings,
 ): Promise<string | undefined> {
   let last = '';
   const deadline = AbortSignal.timeout(Math.min(timeoutMs, LONGEST_MS));
   const ending = AbortSignal.any([signal, deadline]);
   do {
     const status = (await statusOf(client, instanceId, signal, ending)) ?? (last || 'created');
-    if (status !== last) onProgress?.({ step: 'status', instanceId, status });
+    if (status !== last) onProgress({ step: 'status', instanceId, status });
     last = status;
     if (status === 'running') return undefined;
     if ((FINAL_INSTANCE_STATUSES as readonly string[]).includes(status)) return `it became ${status}`;
@@ -251,13 +254,13 @@ async function statusOf(
 async function destroyAll(
   left: Set<number>,
   destroy: (instanceId: number, signal: AbortSignal) => Promise<unknown>,
-  { pollMs = DEFAULT_POLL_MS, onProgress }: Pick<LaunchOptions, 'pollMs' | 'onProgress'>,
+  { pollMs, onProgress }: Settings,
 ): Promise<void> {
   const deadline = AbortSignal.timeout(CLEAN_UP_MS);
   for (const instanceId of left) {
     for (let attempt = 1; left.has(instanceId); attempt += 1) {
       try {
-        await Promise.race([destroy(instanceId, deadline), rejectedBy(deadline)]);
+        await destroy(instanceId, deadline);
         left.delete(instanceId);
       } catch (error) {
         if (error instanceof ApiError && error.meaning === 'not-found') left.delete(instanceId);
@@ -270,16 +273,10 @@ async function destroyAll(
 }
 
 /** A listener that throws must not stop the clean-up. */
-function tell(progress: LaunchProgress, onProgress: LaunchOptions['onProgress']): void {
+function tell(progress: LaunchProgress, onProgress: Settings['onProgress']): void {
   try {
-    onProgress?.(progress);
+    onProgress(progress);
   } catch {}
-}
-
-function rejectedBy(deadline: AbortSignal): Promise<never> {
-  return new Promise((_, reject) => {
-    deadline.addEventListener('abort', () => reject(deadline.reason as Error), { once: true });
-  });
 }
 
 /**

@@ -8,7 +8,6 @@ import { ApiError, ResponseError } from '../errors.ts';
 
 export type InstancesClient = Pick<ClientOf<'instances.page' | 'instances.list'>, 'instances'>;
 
-const UNKNOWN_OPERATION: ReadonlySet<number> = new Set([404, 405, 501]);
 /** More than an account has: it ends a loop if the service repeats its pages. */
 const MOST_PAGES = 400;
 
@@ -81,6 +80,6 @@ export async function listInstances(
 }
 
 export function isUnknownOperation(error: unknown): boolean {
-  if (error instanceof ApiError && error.meaning === 'unauthorized') return false;
-  return (error instanceof ApiError || error instanceof ResponseError) && UNKNOWN_OPERATION.has(error.status);
+  const isAnswer = error instanceof ApiError || error instanceof ResponseError;
+  return isAnswer && error.code !== 'unauthorized' && [404, 405, 501].includes(error.status);
 }

@@ -182,19 +182,6 @@ export interface ProofOptions {
 }
 
 const isFunction = z.custom((value) => typeof value === 'function', 'must be a function');
-const { shape } = OPERATIONS['tfa.confirmNew'].body;
-const OPTIONS = z.looseObject({
-  askCode: isFunction,
-  totpSecret: z.string().refine(isBase32, 'must be base32').optional(),
-  backupCode: z.string().min(1).optional(),
-  secret: z.string().min(1).optional(),
-  method: z.enum(TFA_METHODS).optional(),
-  methodId: wholeId.optional(),
-  targetId: wholeId.optional(),
-  label: shape.label,
-  admin: z.boolean().optional(),
-  now: isFunction.optional(),
-});
 
 /** Options are checked first, as sending uses a code up. Messages leave values out: some are secrets. */
 function checkOptions(
@@ -202,7 +189,20 @@ function checkOptions(
   options: ProofOptions,
   needs: Readonly<Record<string, z.ZodType>> = {},
 ): void {
-  const { error } = OPTIONS.extend(needs).safeParse(options);
+  const schema = z.looseObject({
+    askCode: isFunction,
+    totpSecret: z.string().refine(isBase32, 'must be base32').optional(),
+    backupCode: z.string().min(1).optional(),
+    secret: z.string().min(1).optional(),
+    method: z.enum(TFA_METHODS).optional(),
+    methodId: wholeId.optional(),
+    targetId: wholeId.optional(),
+    label: OPERATIONS['tfa.confirmNew'].body.shape.label,
+    admin: z.boolean().optional(),
+    now: isFunction.optional(),
+    ...needs,
+  });
+  const { error } = schema.safeParse(options);
   if (error === undefined) return;
   const problems = error.issues.map(({ path, message }) => ({ field: path.join('.'), message }));
   throw new RequestError(operation, problems);

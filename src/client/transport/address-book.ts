@@ -72,7 +72,7 @@ export class AddressBook {
       const rank = (busy.has(address) ? 4 : 0) + (isBad ? 2 : 0) + (isGone ? 1 : 0);
       return { address, good: rank === 0, rank, badAt };
     });
-    ranked.sort((a, b) => a.rank - b.rank || (a.badAt < b.badAt ? -1 : Number(a.badAt > b.badAt)));
+    ranked.sort((a, b) => a.rank - b.rank || a.badAt - b.badAt);
     return ranked.map(({ address, good }) => ({ address, good }));
   }
 

@@ -121,7 +121,7 @@ class PooledTransport implements Transport {
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#isDisposed = true;
-    await this.#giveUpAll(this.#open, 'the transport is disposed of');
+    await this.#giveUpAll(this.#open);
   }
 
   #book(origin: string): AddressBook {
@@ -149,7 +149,7 @@ class PooledTransport implements Transport {
       secureContext: () => this.#trust.context(),
       onClosed: () => {
         // A connection in use fails its exchange, which closes it.
-        if (this.#idle.includes(connection)) void this.#giveUp(connection, new Error('closed while idle'));
+        if (this.#idle.includes(connection)) void this.#giveUp(connection);
       },
     });
     connection.subject = subject;
@@ -161,25 +161,24 @@ class PooledTransport implements Transport {
     if (!this.#open.has(connection)) return;
     connection.subject = undefined;
     this.#idle.push(connection);
-    if (this.#idle.length > MAX_IDLE)
-      void this.#giveUpAll(this.#idle.slice(0, 1), 'too many idle connections');
+    const [oldest] = this.#idle;
+    if (oldest && this.#idle.length > MAX_IDLE) void this.#giveUp(oldest);
   }
 
-  #giveUp(connection: Connection, reason: Error): Promise<void> {
+  #giveUp(connection: Connection, reason = new Error('the client closed the connection')): Promise<void> {
     this.#open.delete(connection);
     const index = this.#idle.indexOf(connection);
     if (index !== -1) this.#idle.splice(index, 1);
     return connection.destroy(reason);
   }
 
-  async #giveUpAll(connections: Iterable<Connection>, why: string): Promise<void> {
-    await Promise.all(Array.from(connections, (one) => this.#giveUp(one, new Error(why))));
+  async #giveUpAll(connections: Iterable<Connection>): Promise<void> {
+    await Promise.all(Array.from(connections, (one) => this.#giveUp(one)));
   }
 
   /** A certificate was refused: perhaps the trusted certificates changed. */
   async #doubtTrust(): Promise<void> {
-    if (await this.#trust.refresh())
-      await this.#giveUpAll([...this.#idle], 'other certificates are trusted by now');
+    if (await this.#trust.refresh()) await this.#giveUpAll([...this.#idle]);
   }
 
   #busy(connection: Connection): ReadonlySet<string> {
@@ -222,7 +221,7 @@ const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g
  * again when a certificate is refused.
  */
 class Trust {
-  readonly #path = process.env['NODE_EXTRA_CA_CERTS'] || undefined;
+  readonly #path = process.env['NODE_EXTRA_CA_CERTS'] ?? '';
   #context: SecureContext | undefined;
   #text: string | undefined;
 
@@ -234,7 +233,6 @@ class Trust {
 
   /** Reads the file again. True if other certificates may count now. */
   async refresh(): Promise<boolean> {
-    if (this.#path === undefined) return false;
     const text = await readSlowFile(this.#path, refuseIrregular).catch(() => undefined);
     // One by one: a broken certificate must not hide those behind it.
     const extra = text?.match(CERTIFICATE);

@@ -85,11 +85,6 @@ export class RecordedLoad implements Iterable<Arrival> {
     }
   }
 
-  /** Counts the requests that `replay` would hand over. */
-  countBetween(from: number, to: number): number {
-    return this.#firstAt(to) - this.#firstAt(from);
-  }
-
   /** Plain data from which the constructor makes the same load. */
   share(): SharedLoad {
     return { ...this.#own };
@@ -102,7 +97,7 @@ export class RecordedLoad implements Iterable<Arrival> {
   }
 
   #firstAt(seconds: number): number {
-    let [from, to] = [0, seconds <= 0 ? 0 : this.#own.length];
+    let [from, to] = [0, this.#own.length];
     while (from < to) {
       const middle = (from + to) >> 1;
       if ((this.#own.times[middle] as number) < seconds) from = middle + 1;

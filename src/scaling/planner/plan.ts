@@ -1,6 +1,6 @@
 /** Runs plans: one or several endpoint groups under a load that is read once, and what matters most to the outcome. */
 import type { ResolvedParameters } from '../rules/rules.ts';
-import { type Arrival, type ArrivalStream, RecordedLoad } from './load.ts';
+import type { Arrival, ArrivalStream } from './load.ts';
 import { GroupModel } from './model/group.ts';
 import { type PlanResult, PlanStats } from './model/stats.ts';
 import type { PlanSetting, PlanSettings } from './settings.ts';
@@ -57,8 +57,7 @@ export class Simulation {
 /** Plans for a load in memory. Throws a RangeError for requests that are not in order of time. */
 export function plan(scenario: Scenario, load: Iterable<Arrival>): PlanResult {
   const simulation = new Simulation(scenario);
-  if (load instanceof RecordedLoad) load.replay((atSeconds, work) => simulation.arrive(atSeconds, work));
-  else for (const { atSeconds, work } of load) simulation.arrive(atSeconds, work);
+  for (const { atSeconds, work } of load) simulation.arrive(atSeconds, work);
   return simulation.finish();
 }
 

@@ -28,7 +28,6 @@ describeWith(
   test.concurrent.each<[what: string, faults: readonly FaultMode[]]>([
     ['drops packets', [DROPPED, PASS]],
     ['refuses connections', [REFUSED, PASS]],
-    ['drops packets, and so does the second', [DROPPED, DROPPED, PASS]],
   ])('is answered although the first address %s', async (_, faults) => {
     await using addresses = await startAddresses(service.port, faults);
     await using transport = createTransport(addresses.resolve);
@@ -39,25 +38,6 @@ describeWith(
     // The next one does not wait for the others.
     await call(transport, addresses);
     expect(addresses.proxies.at(-1)?.taken).toBe(2);
-  });
-
-  test.concurrent('waits for an address that connects slowly, and marks no slower one as failed', async () => {
-    await using addresses = await startAddresses(service.port, [DROPPED, REFUSED, DROPPED]);
-    await using transport = createTransport(addresses.resolve);
-    const answered = call(transport, addresses);
-    const reasons = () => transport.addresses()[0]?.addresses.map(({ failure }) => failure?.reason);
-    await until(() => reasons()?.[1] === 'refused');
-    // Its first packet is dropped, and sent again after a second.
-    await addresses.proxies[0]?.switchTo(PASS);
-    expect((await answered).peer?.address).toBe(addresses.listed[0]);
-    expect(reasons()).toEqual([undefined, 'refused', undefined]);
-  });
-
-  test.concurrent('says why if no address is left', async () => {
-    await using addresses = await startAddresses(service.port, [REFUSED, REFUSED]);
-    await using transport = createTransport(addresses.resolve);
-    await expect(call(transport, addresses)).rejects.toMatchObject({ code: 'ECONNREFUSED' });
-    expect(transport.open).toBe(0);
   });
 
   test.concurrent('uses another address than one about the same thing that is not answered yet', async () => {
@@ -73,17 +53,6 @@ describeWith(
     await until(() => first?.taken === 2);
     await transport[Symbol.asyncDispose]();
     await hanging;
-  });
-
-  test.concurrent('uses the same address as one about the same thing that has been answered', async () => {
-    await using addresses = await startAddresses(service.port, [PASS, PASS]);
-    await using transport = createTransport(addresses.resolve);
-    const subject = 'one';
-    const peers = [
-      await call(transport, addresses, { subject }),
-      await call(transport, addresses, { subject }),
-    ];
-    expect(peers.map(({ peer }) => peer?.address)).toEqual([addresses.listed[0], addresses.listed[0]]);
   });
 
   test.concurrent('does not reuse the connection to an address that was judged bad', async () => {

@@ -81,7 +81,7 @@ test('backup codes come through without words, and an authenticator without its 
   await expect(addTotp(client, { ...BACKUP, onSecret, generate: true })).resolves.toEqual({
     backupCodes: read,
   });
-  expect(uris).toEqual([expect.stringMatching(/^otpauth:\/\/totp\/.*secret=JBSWY3DPEHPK3PXP/)]);
+  expect(uris).toEqual([expect.stringMatching(/^otpauth:\/\/totp\/account\?.*secret=JBSWY3DPEHPK3PXP/)]);
 });
 
 test.each([

@@ -13,6 +13,7 @@ describe('what cannot be a key', () => {
     [' \n', 'is empty'],
     ['s3cret\ns3cret\n', 'has a line break at character 7 of 13'],
     ['s3cret\r', undefined],
+    ['s3\rcret', 'has a line break at character 3 of 7'],
     ['s3 cret', 'has a space at character 3 of 7'],
     ['s3\tcret', 'has a tab at character 3 of 7'],
     ['s3cret\u0000', 'has a control character at character 7 of 7'],
@@ -69,7 +70,7 @@ describe('a key that is read again', () => {
   test('stays the old one if the file is blank, missing or a folder', async () => {
     using at = keyFile();
     at.write('\n');
-    await expect(at.key.reread(signal)).rejects.toThrow('the file is empty');
+    await expect(at.key.reread(signal)).rejects.toThrow('the API key is empty');
     expect(at.key.current()).toBe('first');
     rmSync(at.file);
     mkdirSync(at.file);

@@ -7,7 +7,7 @@ import {
   ClientOptionsError,
 } from '../../../src/client/caller.ts';
 import { createClient } from '../../../src/client/client.ts';
-import { RequestError } from '../../../src/client/errors.ts';
+import { CallError, RequestError } from '../../../src/client/errors.ts';
 import type { Gate, Pass } from '../../../src/client/gate.ts';
 import type { Answered, Peer } from '../../../src/client/transport/transport.ts';
 import type { WireResponse } from '../../../src/wire/response.ts';
@@ -19,7 +19,10 @@ const RATE = { 'x-ratelimit-limit': '5.0', 'x-ratelimit-remaining': '4' };
 const RETRY = { attempts: 1, baseMs: 1, maxMs: 1 };
 const RESET = Object.assign(new Error('socket hang up'), { code: 'ECONNRESET' });
 
-beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] }));
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
+  vi.advanceTimersByTime(1_000);
+});
 afterEach(() => vi.useRealTimers());
 
 function clientOf(transport: AnsweringTransport, options: Partial<ClientOptions> = {}) {
@@ -41,10 +44,11 @@ async function settled(call: Promise<unknown>): Promise<unknown> {
 }
 
 test.each([
-  [200, 'instances.list: no'],
-  [400, 'instances.list: status 400: no'],
-])('a refusal names its status only if that tells something: %i', async (status, message) => {
-  const transport = new AnsweringTransport(answer(status, { success: false, msg: 'no' }));
+  [200, {}, 'instances.list: no'],
+  [200, { error: 'odd' }, 'instances.list: odd: no'],
+  [400, {}, 'instances.list: status 400: no'],
+])('a refusal names its status only if that tells something: %i %j', async (status, body, message) => {
+  const transport = new AnsweringTransport(answer(status, { success: false, msg: 'no', ...body }));
   const options = { retry: false } as const;
   expect(await settled(clientOf(transport).instances.list({}, options))).toMatchObject({
     error: { message },
@@ -54,15 +58,18 @@ test.each([
 test.each<[status: number, body: unknown, judgement: string | undefined]>([
   [200, { instances: [] }, undefined],
   [200, '<html>gateway</html>', 'unreadable'],
+  [201, { success: false, msg: 'no' }, undefined],
+  [300, '', 'status 300'],
   [302, '', 'status 302'],
   [400, { success: false, msg: 'no' }, undefined],
   [401, { error: 'auth_error', msg: 'no' }, undefined],
   [403, { error: 'forbidden', msg: 'no' }, undefined],
   [403, '<html>firewall</html>', 'status 403'],
   [404, { success: false, error: 'not_found', msg: 'no' }, undefined],
+  [404, { msg: 'Session expired. Please log in again.' }, undefined],
   [404, '<html>not here</html>', 'status 404'],
   [429, 'too frequent', undefined],
-  [503, { success: false, error: 'unavailable', msg: 'no' }, 'status 503'],
+  [500, { success: false, error: 'unavailable', msg: 'no' }, 'status 500'],
 ])('status %i with the body %j says of the address: %s', async (status, body, judgement) => {
   const peer = { address: '192.0.2.1', addresses: 2, judge: vi.fn<Peer['judge']>() };
   const transport = new AnsweringTransport({ ...answer(status, body), peer } as Answered);
@@ -84,6 +91,7 @@ test('a client that cannot work is not made: all problems at once, and no secret
       retry: { attempts: Number.NaN, baseMs: 1, maxMs: 1 },
     });
   expect(make).toThrow(ClientOptionsError);
+  expect(make).toThrow(expect.objectContaining({ code: 'invalid_client_options', actor: 'user' }));
   expect(() => createClient(undefined as never)).toThrow(ClientOptionsError);
   const longest = 2 ** 31 - 1;
   const retry = { attempts: 1, baseMs: 0, maxMs: longest };
@@ -94,6 +102,18 @@ test('a client that cannot work is not made: all problems at once, and no secret
       'apiKey: has a space, a line break or another character that no API key has; ' +
       'timeoutMs: must be a number above 0 and at most 2147483647; retry: must have attempts, a whole number from 1',
   );
+});
+
+test.each<[field: string, values: readonly unknown[]]>([
+  ['baseUrl', ['http://a.test?b', 'http://a.test#b', 'ftp://a.test', 5]],
+  ['timeoutMs', [0, -1, '5', Number.NaN, 2 ** 31]],
+  ['retry', [5, { attempts: 0 }, { attempts: 1.5 }, { baseMs: -1 }, { baseMs: '5' }, { maxMs: 2 ** 31 }]],
+])('%s of a client may not be one of %j', (field, values) => {
+  for (const wrong of values) {
+    const value = typeof wrong === 'object' ? { ...RETRY, ...wrong } : wrong;
+    const make = () => createClient({ baseUrl: 'http://a.test', [field]: value });
+    expect(make).toThrow(`createClient: ${field}: must `);
+  }
 });
 
 test.each<[string, (client: ReturnType<typeof clientOf>) => Promise<unknown>, RegExp]>([
@@ -126,6 +146,7 @@ test.each([
   [500, 'forbidden', false],
   [500, 'internal_error', true],
   [408, 'toString', true],
+  [409, 'odd', false],
 ])('status %i with the code %s may come of what is done: %s', async (status, error, mayBeDone) => {
   const client = clientOf(new AnsweringTransport(answer(status, { error, msg: 'no' })));
   expect(await settled(client.apiKeys.create({ name: 'x' }))).toMatchObject({ error: { status, mayBeDone } });
@@ -191,7 +212,11 @@ describe('an attempt', () => {
     ['no answer', new AnsweringTransport(never), 'timeout'],
   ])('that ends in %s is told', async (_, transport, code) => {
     const told: Parameters<NonNullable<ClientObserver['exchange']>>[0][] = [];
-    const observe: ClientObserver = { exchange: (event) => told.push(event) };
+    const heard: unknown[] = [];
+    const observe: ClientObserver = {
+      exchange: (event) => told.push(event),
+      answer: (event) => heard.push(event),
+    };
     const client = clientOf(transport, { observe, timeoutMs: 250 });
     await settled(client.instances.list({}, { retry: false }));
     const durationMs = code === 'timeout' ? 250 : 0;
@@ -199,6 +224,8 @@ describe('an attempt', () => {
     expect(told).toEqual([
       { operation: 'instances.list', code, durationMs, serverDate: undefined, ...refusal },
     ]);
+    const came = code === '206' ? { value: { instances: [] } } : { error: expect.any(CallError) as unknown };
+    expect(heard).toEqual([{ ...told[0], input: {}, ...came }]);
   });
 
   test.each([
@@ -230,7 +257,8 @@ describe('an attempt', () => {
   test('leaves no timer and no listener behind', async () => {
     const controller = new AbortController();
     const listeners = vi.spyOn(controller.signal, 'removeEventListener');
-    await clientOf(new AnsweringTransport(OK)).instances.list({}, { signal: controller.signal });
+    const client = clientOf(new AnsweringTransport(OK), { gate: false });
+    await client.instances.list({}, { signal: controller.signal });
     expect(vi.getTimerCount()).toBe(0);
     expect(listeners).toHaveBeenCalledWith('abort', expect.any(Function));
   });
@@ -294,12 +322,14 @@ describe('an answer that is not safe to ask for again', () => {
   });
 
   test('and whose end does not come, is none where nothing is shown once', async () => {
+    const place = { address: '192.0.2.1:80', isProxy: false };
     const transport = new AnsweringTransport((exchange) => {
       exchange.onAnswer?.(() => answer(200, { success: true, msg: 'deleted' }));
+      exchange.onPlace?.(place);
       throw RESET;
     });
     const deleted = clientOf(transport).call('templates.delete', { template_id: 5 });
-    expect(await settled(deleted)).toMatchObject({ error: { code: 'transport' } });
+    expect(await settled(deleted)).toMatchObject({ error: { code: 'transport', place } });
   });
 });
 

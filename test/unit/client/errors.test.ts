@@ -22,24 +22,25 @@ const refused = (more: Partial<Refusal> = {}): ApiError => refusalError(ID, refu
 
 describe('who must act', () => {
   const key = { status: 401, meaning: 'unauthorized' } as const;
-  const bye = new TransportError(ID, 'reset', new Error('bye'));
-  const other = new TransportError(ID, 'other', new TypeError());
+  const bye = () => new TransportError(ID, 'reset', new Error('bye'));
+  const other = () => new TransportError(ID, 'other', new TypeError());
 
-  test.each<[error: CallError, code: string, actor: string, message: string]>([
-    [new RequestError(ID, []), 'invalid_request', 'user', ''],
-    [refused(), 'api_error', 'user', 'status 400: no'],
-    [refused({ code: 'not_found', status: 404 }), 'api_error', 'user', 'status 404 not_found: no'],
-    [refused({ code: 'toString' }), 'api_error', 'user', 'status 400 toString: no'],
-    [refused({ status: 500 }), 'api_error', 'service', 'status 500: no'],
-    [refused({ status: 499 }), 'api_error', 'user', 'status 499: no'],
-    [refused({ status: 429, meaning: 'throttled' }), 'throttled', 'service', 'status 429: no'],
-    [refused(key), 'unauthorized', 'user', 'status 401: no'],
+  test.each<[make: () => CallError, code: string, actor: string, message: string]>([
+    [() => new RequestError(ID, []), 'invalid_request', 'user', ''],
+    [() => refused(), 'api_error', 'user', 'status 400: no'],
+    [() => refused({ code: 'not_found', status: 404 }), 'api_error', 'user', 'status 404 not_found: no'],
+    [() => refused({ code: 'toString' }), 'api_error', 'user', 'status 400 toString: no'],
+    [() => refused({ status: 500 }), 'api_error', 'service', 'status 500: no'],
+    [() => refused({ status: 499 }), 'api_error', 'user', 'status 499: no'],
+    [() => refused({ status: 429, meaning: 'throttled' }), 'throttled', 'service', 'status 429: no'],
+    [() => refused(key), 'unauthorized', 'user', 'status 401: no'],
     [bye, 'transport', 'service', 'connection failed (reset): bye'],
     [other, 'transport', 'service', 'connection failed (other): TypeError'],
-    [new TimeoutError(ID, 70), 'timeout', 'service', 'no complete answer within 70 ms'],
-    [new AbortedError(ID, 'aborted'), 'aborted', 'user', 'aborted'],
-    [new ResponseError(ID, 200, 'not JSON'), 'unreadable_response', 'service', 'not JSON'],
-  ])('%s', (error, code, actor, message) => {
+    [() => new TimeoutError(ID, 70), 'timeout', 'service', 'no complete answer within 70 ms'],
+    [() => new AbortedError(ID, 'aborted'), 'aborted', 'user', 'aborted'],
+    [() => new ResponseError(ID, 200, 'not JSON'), 'unreadable_response', 'service', 'not JSON'],
+  ])('%#: %s %s', (make, code, actor, message) => {
+    const error = make();
     expect([error.code, error.actor, error.message]).toEqual([code, actor, `tfa.login: ${message}`]);
   });
 
@@ -62,19 +63,20 @@ test('an error of the input has each field, what is wrong with it, and a short p
   );
 });
 
-test('a refusal is known by its code', () => {
+test('a refusal is known by its code, and changed nothing', () => {
   const error = refused({ code: 'tfa_locked' });
   expect([error.hasCode('tfa_locked'), error.hasCode('not_found')]).toEqual([true, false]);
+  expect([error.mayBeDone, error.rawAnswer()]).toEqual([false, '']);
 });
 
 describe('in words for a person', () => {
   const NOW = Date.UTC(2026, 0, 1);
-  const locked = (until: unknown) => refused({ message: 'Locked.', fields: { locked_until: until } });
+  const locked = (until: unknown) => ({ message: 'Locked.', fields: { locked_until: until } });
 
-  test.each<[string, ApiError, string]>([
-    ['the words of the service', refused({ message: 'not now' }), 'Not now.'],
-    ['no words', refused({ message: '' }), ''],
-    ['a code that only looks like one', refused({ code: 'toString', message: 'x' }), 'X.'],
+  test.each<[string, Partial<Refusal>, string]>([
+    ['the words of the service', { message: 'not now' }, 'Not now.'],
+    ['no words', { message: '' }, ''],
+    ['a code that only looks like one', { code: 'toString', message: 'x' }, 'X.'],
     [
       'a lock that goes on',
       locked(NOW / 1000 + 61),
@@ -82,7 +84,8 @@ describe('in words for a person', () => {
     ],
     ['a lock that is over', locked(NOW / 1000), 'Locked.'],
     ['a lock that is no time', locked('soon'), 'Locked.'],
-  ])('%s', (_, error, words) => {
+  ])('%s', (_, more, words) => {
+    const error = refused(more);
     expect(explainError(error, NOW)).toBe(words);
   });
 
@@ -97,11 +100,21 @@ test.each([
   [
     'Your key lacks proper privileges: it requires you to have logged in using Two Factor Authentication',
     'create a new key there',
+    'second-factor',
   ],
-  ['Your key lacks the instance_write permission group', 'Give the key this permission'],
-])('what the public service says in words alone is explained: %s', (msg, advice) => {
+  ['Your key lacks the instance_write permission group', 'Give the key this permission', 'unauthorized'],
+])('what the public service says in words alone is explained: %s', (msg, advice, kind) => {
   const error = refused({ status: 401, code: 'auth_error', message: msg, meaning: 'unauthorized' });
   expect(explainError(error)).toContain(advice);
+  expect(error.kind).toBe(kind);
+});
+
+test.each([
+  ['not-found', 'the session has expired', 'expired'],
+  ['not-found', 'an unexpired one', 'not-found'],
+  ['other', 'the session has expired', 'other'],
+] as const)('a refusal that means %s and says "%s" is %s', (meaning, message, kind) => {
+  expect(refused({ meaning, message }).kind).toBe(kind);
 });
 
 test.each([

@@ -48,18 +48,23 @@ test('a refusal that comes meanwhile prolongs the wait', async () => {
 test('a question is counted while it waits', async () => {
   const { limiter } = gated();
   const entering = new LocalGate(limiter, 'question').enter('users.current', TURN, NEVER);
+  void new LocalGate(limiter).enter('users.current', TURN, NEVER);
   expect(limiter.questions).toBe(1);
   await entering;
   expect(limiter.questions).toBe(0);
 });
 
-test('what the headers of an answer say is heard', async () => {
+test('what headers say is heard; a call whose answer is lost keeps no heartbeat waiting', async () => {
   const { gate, limiter } = gated();
   for (const operation of ['users.current', 'instances.list']) {
     const pass = await gate.enter(operation, TURN, NEVER);
     pass.answered({ throttled: false }, { limit: 20, remaining: 7, resetMs: 1_000 });
   }
   expect(limiter.allowedPerSecond(performance.now())).toBe(8);
+  const pass = await gate.enter('users.current', TURN, NEVER);
+  expect(limiter.opensAt('deployments.heartbeat')).toBe(performance.now() + 1_000);
+  pass.lost();
+  expect(limiter.opensAt('deployments.heartbeat')).toBe(-Infinity);
 });
 
 test('a call that is aborted waits no longer, and leaves nothing behind', async () => {

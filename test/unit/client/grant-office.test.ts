@@ -104,7 +104,9 @@ describe('an answer', () => {
     );
     expect(given.allowedPerSecond).toBeUndefined();
     scene.limiter.heard(LOGS, headers, 300);
-    expect(scene.ask(400, [])).toMatchObject({ allowedPerSecond: 8 });
+    expect(scene.ask(400, [LOGS])).toMatchObject({ allowedPerSecond: 8 });
+    scene.ask(500, [], [{ grant: 3, at: 450 + AHEAD }]);
+    expect(scene.limiter.opensAt('deployments.heartbeat')).toBe(-Infinity);
   });
 
   test('of the oldest grant is not waited for if a thousand are open: a daemon that was killed leaves some', () => {
@@ -115,15 +117,4 @@ describe('an answer', () => {
     scene.ask(2_000_000, [], [refused(2, 2_000_000)]);
     expect(scene.limiter.opensAt(LOGS)).toBe(2_003_000);
   });
-});
-
-test('a new daemon begins with what was learned from the last one', () => {
-  const scene = new Scene();
-  scene.ask(0, [LOGS]);
-  scene.ask(200, [WORKERS]);
-  scene.ask(220, [], [refused(1, 220), refused(2, 220)]);
-  const four = [LOGS, LOGS, LOGS, LOGS];
-  const first = { number: 1, operations: four, answers: [] };
-  expect(scene.office.answer(first, 1_000, 1_000 + AHEAD)).toMatchObject({ grants: [] });
-  expect(scene.office.answer(first, 9_000, 9_000 + AHEAD).grants).toHaveLength(1);
 });

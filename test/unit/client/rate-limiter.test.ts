@@ -64,7 +64,7 @@ function opens(limiter: RateLimiter, operation: string, now: number, heartbeatAt
 
 test('nothing is held back before the service refuses anything', () => {
   const key = new Key({ spacings: { [HEARTBEAT]: 2_000 } });
-  expect(key.limiter.opensAt(HEARTBEAT)).toBe(-Infinity);
+  expect([key.limiter.opensAt(HEARTBEAT), key.limiter.spacing(HEARTBEAT)]).toEqual([-Infinity, 0]);
   for (let count = 0; count < 100; count += 1) expect(key.accepted(HEARTBEAT, 5).early).toBe(false);
   expect(key.limiter.opensAt(HEARTBEAT)).toBeLessThanOrEqual(5);
   expect([key.limiter.closedMs(5), key.limiter.allowedPerSecond(5)]).toEqual([0, undefined]);
@@ -156,8 +156,12 @@ describe('the key', () => {
     // The last request is a heartbeat's; of two, one is for the daemon.
     expect(opens(limiter, LOGS, 100)).toBe(isKnown ? 3_100 : -Infinity);
     expect(limiter.opensAt(HEARTBEAT)).toBe(-Infinity);
-    limiter.heard(WORKERS, { limit: 20, remaining: 2, resetMs: 3_000 }, 100);
-    expect(opens(limiter, LOGS, 100)).toBe(-Infinity);
+    // Without a request of the daemon in between it says nothing new.
+    limiter.heard(other[0], { limit: other[1], remaining: 1, resetMs: 3_000 }, 1_000);
+    expect(opens(limiter, LOGS, 1_000)).toBe(isKnown ? 3_100 : -Infinity);
+    limiter.heard(WORKERS, { limit: 20, remaining: 2, resetMs: 3_000 }, 1_000);
+    limiter.heard(WORKERS, { limit: 20, remaining: undefined, resetMs: 3_000 }, 1_000);
+    expect(opens(limiter, LOGS, 1_000)).toBe(-Infinity);
   });
 
   test.each([
@@ -191,13 +195,15 @@ describe('the key', () => {
   test('of which another one is used is forgotten with all that was learned', () => {
     const key = new Key().proven(HEARTBEAT, { thresholdMs: 3_000 }).closed({ at: 30_000 });
     key.limiter.sent(HEARTBEAT, 30_100);
+    key.limiter.heard(LOGS, { limit: 20, remaining: 9, resetMs: 0 }, 30_100);
     expect(key.limiter.spacing(HEARTBEAT)).toBe(3_060);
     expect(key.limiter.mayLeaveEarly(HEARTBEAT, 30_200, true)).toBe(false);
     key.limiter.forget();
     expect(key.limiter.opensAt(HEARTBEAT)).toBe(-Infinity);
     expect(key.limiter.spacing(HEARTBEAT)).toBe(0);
+    key.limiter.heard(WORKERS, { limit: 20, remaining: 9, resetMs: 0 }, 30_200);
     expect(key.limiter.allowedPerSecond(30_200)).toBeUndefined();
-    expect(key.limiter.mayLeaveEarly(HEARTBEAT, 30_200, true)).toBe(true);
+    expect(key.limiter.mayLeaveEarly(HEARTBEAT, 30_200, false)).toBe(true);
     expect(grantOf(key.limiter, LOGS, 30_200, 30_200)).toBeDefined();
     expect(opens(key.limiter, LOGS, 30_200)).toBe(30_325);
   });
@@ -235,6 +241,13 @@ describe('a spacing', () => {
     expect(key.limiter.spacing(HEARTBEAT)).toBe(0);
   });
 
+  test('is suspected no more if eight requests are accepted that are closer', () => {
+    const key = new Key().proven(HEARTBEAT, {}, 3);
+    for (let at = 20_000; at < 28_000; at += 1_000) key.accepted(HEARTBEAT, at);
+    key.refused(HEARTBEAT, 27_500);
+    expect(key.limiter.spacing(HEARTBEAT)).toBe(0);
+  });
+
   test('is not longer than the usual time between two accepted requests', () => {
     const key = new Key(CONTRACT);
     for (let nth = 0; nth < 8; nth += 1) key.accepted(HEARTBEAT, nth * 1_300);
@@ -254,6 +267,11 @@ describe('a spacing', () => {
     );
     // A tenth above 1,020, which was refused, is the least.
     expect(found).toEqual([1_020, 1_530, 1_377, 1_239, 1_122, 1_122]);
+    const before = key.limiter.sent(HEARTBEAT, 120_000);
+    key.refused(HEARTBEAT, 130_000);
+    // A request that left before the refusal says nothing new.
+    key.limiter.answered(before, { throttled: false }, 131_000);
+    expect(Math.round(key.limiter.spacing(HEARTBEAT))).toBe(1_683);
   });
 
   test.each<[how: string, apart: number, spacings: Record<string, number>, spacing: number]>([
@@ -269,8 +287,9 @@ describe('a spacing', () => {
     expect(Math.round(key.limiter.spacing(HEARTBEAT))).toBe(spacing);
   });
 
-  test('that is named is not shortened by success', () => {
-    const key = new Key().proven(HEARTBEAT, { thresholdMs: 3_000 });
+  test('that is named is taken at once, and not shortened by success', () => {
+    const key = new Key().proven(HEARTBEAT);
+    key.refused(HEARTBEAT, 50_000, { thresholdMs: 3_000 });
     for (let at = 60_000; at < 200_000; at += 10_000) key.accepted(HEARTBEAT, at);
     expect(key.limiter.spacing(HEARTBEAT)).toBe(3_060);
   });
@@ -281,6 +300,9 @@ describe('a spacing', () => {
     expect(key.accepted(HEARTBEAT, 62_000).early).toBe(true);
     expect(key.limiter.spacing(HEARTBEAT)).toBe(1_530);
     expect(key.limiter.opensAt(HEARTBEAT)).toBe(62_000 + 1_530);
+    // A refusal of one that did not keep it says nothing of it.
+    expect(key.refused(HEARTBEAT, 62_500).early).toBe(true);
+    expect(key.limiter.spacing(HEARTBEAT)).toBe(1_530);
   });
 
   test('is not longer than what leaves each deployment its turn, unless the service or the contract names it', () => {
@@ -331,6 +353,7 @@ describe('a heartbeat that cannot wait', () => {
     expect(early(key.limiter, 1_000)).toEqual([true, true]);
     const departure = key.limiter.sent(HEARTBEAT, 1_000);
     expect(departure.early).toBe(true);
+    key.accepted(LOGS, 1_000);
     expect(early(key.limiter, 1_000)).toEqual([false, false]);
     key.limiter.lost(departure);
     expect(early(key.limiter, 1_000)).toEqual([true, true]);
@@ -350,6 +373,11 @@ describe('a heartbeat that cannot wait', () => {
     expect(key.refused(HEARTBEAT, 16_000).early).toBe(true);
     expect(early(key.limiter, 76_019)).toEqual([false, false]);
     expect(early(key.limiter, 76_020)).toEqual([false, true]);
+    const other = new Key().proven(HEARTBEAT, { thresholdMs: 3_000 });
+    other.refused(HEARTBEAT, 16_000);
+    // It is accepted before its time, so others may try as well.
+    other.accepted(HEARTBEAT, 16_500);
+    expect(early(other.limiter, 16_600)).toEqual([false, true]);
   });
 });
 
@@ -448,6 +476,7 @@ describe('the daemon', () => {
     const { limiter } = new Key().closed();
     const spacing = 1_000 / (limiter.allowedPerSecond(10_000) ?? 0);
     limiter.sent(WORKERS, 10_000, 'question');
+    expect(limiter.opensAt(LOGS, 'call')).toBeLessThan(10_000);
     expect(limiter.opensAt(LOGS, 'daemon', 10_001)).toBe(10_000 + spacing);
     expect(limiter.opensAt(WORKERS, 'question', 10_001)).toBe(10_000 + 2 * spacing);
     limiter.questions = 1;
@@ -464,6 +493,9 @@ describe('the daemon', () => {
     expect(grantOf(key.limiter, LOGS, 9_000, 9_000)).toBeUndefined();
     expect(opens(key.limiter, LOGS, 9_000, 9_000)).toBe(9_100);
     expect(grantOf(key.limiter, LOGS, 9_000, 9_001)).toMatchObject({ who: 'daemon', early: false });
+    key.accepted(HEARTBEAT, 19_000);
+    // In the middle between two.
+    expect(opens(key.limiter, LOGS, 19_020, 19_600)).toBe(19_300);
   });
 
   test('of one operation alone slows down after each refusal, if refusals count as the key’s', () => {
@@ -487,15 +519,22 @@ describe('the daemon', () => {
     key.limiter.answered(call, { throttled: true, retryAfterMs: 1_000 }, LATENCY);
     key.proven(HEARTBEAT, { retryAfterMs: 1_000 }, 5).accepted(HEARTBEAT, 60_000);
     expect(opens(key.limiter, LOGS, 60_100)).toBe(61_020);
+    // So do heartbeats; and a refusal without words closes for twice as long.
+    key.accepted(HEARTBEAT, 70_000);
+    expect([key.limiter.pace(HEARTBEAT), key.limiter.opensAt(HEARTBEAT)]).toEqual([510, 70_510]);
+    const waits = [80_000, 90_000].map((at) => key.refused(HEARTBEAT, at) && key.waits(HEARTBEAT) - at);
+    expect(waits).toEqual([1_020, 4_000]);
   });
 
   test('goes after a heartbeat that was refused, whatever bucket refused it', () => {
     const key = new Key();
     key.refused(HEARTBEAT, 0, { retryAfterMs: 1_000 });
     expect(opens(key.limiter, LOGS, 30_000)).toBe(30_100);
+    key.accepted(LOGS, 30_050);
+    expect(opens(key.limiter, LOGS, 30_200)).toBe(30_300);
     key.accepted(HEARTBEAT, 31_000);
-    expect(opens(key.limiter, LOGS, 31_020)).toBe(-Infinity);
+    expect(opens(key.limiter, LOGS, 31_020)).toBe(30_175);
     key.refused(HEARTBEAT, 40_000, { retryAfterMs: 1_000 });
-    expect(opens(key.limiter, LOGS, 40_020 + 60_000)).toBe(-Infinity);
+    expect(opens(key.limiter, LOGS, 40_020 + 60_000)).toBe(30_175);
   });
 });

@@ -1,4 +1,5 @@
 /** The daemon's queue on virtual time, with a heart that answers as a test says. */
+import { getEventListeners } from 'node:events';
 import { describe, expect, test } from 'vitest';
 import type { Ask, Grants, Pass, Turn } from '../../../src/client/gate.ts';
 import { RequestQueue } from '../../../src/client/request-queue.ts';
@@ -91,9 +92,12 @@ describe('who is next', () => {
     await scene.grant([], { againInMs: 900 });
     await scene.time.pass(1_000);
     expect(scene.last.operations).toEqual(['list', 'log']);
-    await scene.grant(['list'], { againInMs: 900 });
+    await scene.grant(['list', 'log'], { againInMs: 900 });
     scene.enter('list', { everyMs: 3_600_000, need: 'watch' });
     await scene.time.pass(30_000);
+    scene.enter('log', { everyMs: 1_000, need: 'log' });
+    await scene.grant([], { againInMs: 900 });
+    await scene.time.pass(1_000);
     expect(scene.last.operations).toEqual(['log', 'list']);
   });
 
@@ -114,10 +118,11 @@ describe('who is next', () => {
 describe('a grant', () => {
   test('lets one in, and its answer is told with the next message', async () => {
     const scene = new Scene();
-    scene.enter('logs');
+    const { signal } = new AbortController();
+    scene.enter('logs', LOG, signal);
     expect(scene.last).toEqual({ number: 1, operations: ['logs'], answers: [] });
     await scene.grant(['logs']);
-    expect(scene.entered).toEqual(['logs']);
+    expect([scene.entered, getEventListeners(signal, 'abort')]).toEqual([['logs'], []]);
     await scene.time.pass(70);
     const headers = { limit: 20, remaining: 3, resetMs: 100 };
     scene.passes[0]?.answered({ throttled: true, retryAfterMs: 5 }, headers);
@@ -126,6 +131,9 @@ describe('a grant', () => {
       operations: [],
       answers: [{ grant: 1, answer: { throttled: true, retryAfterMs: 5 }, headers, at: 70 }],
     });
+    await scene.grant([]);
+    scene.passes[0]?.lost();
+    expect(scene.last.answers).toEqual([{ grant: 1, at: 70 }]);
   });
 
   test.each([
@@ -145,12 +153,13 @@ describe('a grant', () => {
     const scene = new Scene();
     const controller = new AbortController();
     scene.enter('logs', LOG, controller.signal);
+    scene.enter('workers');
     const reason = new Error('Ctrl-C');
     controller.abort(reason);
     await expect(scene.queue.enter('logs', LOG, controller.signal)).rejects.toBe(reason);
     await scene.grant(['logs']);
-    expect([scene.queue.view().waiting, scene.entered]).toEqual([0, ['logs aborted']]);
-    expect(scene.last).toEqual({ number: 2, operations: [], answers: [{ grant: 1, at: 0 }] });
+    expect([scene.queue.view().waiting, scene.entered]).toEqual([1, ['logs aborted']]);
+    expect(scene.last).toEqual({ number: 2, operations: ['workers'], answers: [{ grant: 1, at: 0 }] });
   });
 });
 
@@ -244,6 +253,7 @@ describe('the view', () => {
 
   test('has what nobody was granted yet', async () => {
     const scene = new Scene();
+    await scene.time.pass(500);
     scene.enter('logs', { everyMs: 1_000, need: 'log' });
     await scene.time.pass(9_000);
     expect(scene.queue.view()).toMatchObject({ wantedPerSecond: 1, stretchRatio: 10, waiting: 1 });
@@ -252,8 +262,9 @@ describe('the view', () => {
   test('forgets who does not come any more', async () => {
     const scene = new Scene();
     scene.enter('logs');
+    await scene.time.pass(1_000);
     await scene.grant(['logs']);
-    await scene.time.pass(63_000);
+    await scene.time.pass(64_000);
     expect(scene.queue.view().wantedPerSecond).toBe(1);
     await scene.time.pass(1);
     expect(scene.queue.view().wantedPerSecond).toBe(0);

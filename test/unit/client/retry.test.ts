@@ -39,13 +39,15 @@ test('without either it backs off, twice as long each time, up to its cap', () =
 });
 
 test.each([
-  ...[429, 500, 502, 599].map((status) => [`a ${status}`, refused('', {}, status), true] as const),
-  ...[400, 401, 404, 409, 499].map((status) => [`a ${status}`, refused('', {}, status), false] as const),
-  ['no connection', new TransportError(ID, 'refused', new Error('x')), true],
-  ['no answer in time', new TimeoutError(ID, 1_000), true],
-  ['an answer that cannot be read', new ResponseError(ID, 200, 'not JSON'), true],
-] as const)('%s is worth repeating: %s %s', (_name, error, isWorth) => {
-  expect(retryDelay(error, 1, DEFAULT_RETRY, () => 1)).toBe(isWorth ? 250 : undefined);
+  ...[429, 500, 502, 599].map((status) => [`a ${status}`, () => refused('', {}, status), true] as const),
+  ...[400, 401, 404, 409, 499].map(
+    (status) => [`a ${status}`, () => refused('', {}, status), false] as const,
+  ),
+  ['no connection', () => new TransportError(ID, 'refused', new Error('x')), true],
+  ['no answer in time', () => new TimeoutError(ID, 1_000), true],
+  ['an answer that cannot be read', () => new ResponseError(ID, 200, 'not JSON'), true],
+] as const)('%s is worth repeating: %s %s', (_name, make, isWorth) => {
+  expect(retryDelay(make(), 1, DEFAULT_RETRY, () => 1)).toBe(isWorth ? 250 : undefined);
 });
 
 beforeEach(() => void vi.useFakeTimers());

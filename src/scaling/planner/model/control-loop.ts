@@ -19,8 +19,8 @@ export interface Observation {
   readonly load: number;
   /** How long a request that arrived now would wait, seconds; Infinity without any worker. */
   readonly expectedWaitSeconds: number;
-  /** Units accepted and not done; undefined if the decision does not need it, because counting is slow. */
-  readonly unfinishedWork: number | undefined;
+  /** Units accepted and not done. */
+  readonly unfinishedWork: number;
   /** Requests that no worker has taken yet. */
   readonly waitingRequests: number;
   /** Since the last request; Infinity before the first. */
@@ -65,7 +65,7 @@ function forQueue(
   { queueResponse, performance }: PlanSettings,
   { load, expectedWaitSeconds, unfinishedWork, committedCapacity }: Observation,
 ): number {
-  if (expectedWaitSeconds <= target_queue_time || !unfinishedWork) return 0;
+  if (expectedWaitSeconds <= target_queue_time || unfinishedWork === 0) return 0;
   if (queueResponse === 'clear') return load + unfinishedWork / target_queue_time;
   // Workers on their way count. Otherwise one long start would call for many.
   return unfinishedWork > committedCapacity * target_queue_time
@@ -80,10 +80,10 @@ export class ControlLoop {
   readonly #keptTotal: SlidingMaximum;
   #decisions = 0;
   #workSinceDecision = 0;
-  /** Demand at the last decision; undefined if something has happened since. */
-  #last: { readonly wanted: Demand; readonly kept: Demand } | undefined;
-  /** The last decision saw no load, and was the same as the decision before it. */
-  isAtRest = false;
+  /** Decisions in a row that saw no load and no work. */
+  #quiet = 0;
+  /** After so many of them all windows hold the same. */
+  readonly #longestWindow: number;
 
   constructor(settings: PlanSettings) {
     const { controlSeconds, loadWindowSeconds, scaleDownSeconds, destroySeconds } = settings;
@@ -91,6 +91,8 @@ export class ControlLoop {
     this.#load = new SlidingMean(Math.round(loadWindowSeconds / controlSeconds));
     this.#keptHot = new SlidingMaximum(decisionsIn(scaleDownSeconds, controlSeconds));
     this.#keptTotal = new SlidingMaximum(decisionsIn(destroySeconds, controlSeconds));
+    const windows = [loadWindowSeconds, scaleDownSeconds, destroySeconds].filter(Number.isFinite);
+    this.#longestWindow = decisionsIn(Math.max(...windows), controlSeconds);
   }
 
   get load(): number {
@@ -102,10 +104,14 @@ export class ControlLoop {
     return (this.#decisions + 1) * this.#seconds;
   }
 
+  /** The next decision will repeat the last one. */
+  get isAtRest(): boolean {
+    return this.#quiet > this.#longestWindow;
+  }
+
   /** Something happens, so the next decision may differ. */
   stir(): void {
-    this.#last = undefined;
-    this.isAtRest = false;
+    this.#quiet = 0;
   }
 
   arrived(work: number): void {
@@ -115,11 +121,7 @@ export class ControlLoop {
   /** Skips the decisions before `until` that would repeat the last one. */
   rest(until: number): void {
     const passed = Math.floor(until / this.#seconds) - this.#decisions - 1;
-    if (!(passed > 0)) return;
-    this.#decisions += passed;
-    this.#load.addZeros(passed);
-    this.#keptHot.addSame(passed);
-    this.#keptTotal.addSame(passed);
+    this.#decisions += Math.max(0, passed);
   }
 
   /** Load for the decision that is due, units/s. Call it once a decision. */
@@ -136,16 +138,9 @@ export class ControlLoop {
     };
   }
 
-  decided({ load, waitingRequests, unfinishedWork }: Observation, wanted: Demand, kept: Demand): void {
-    this.isAtRest =
-      [load, waitingRequests, unfinishedWork].every((amount) => amount === 0) &&
-      this.#last !== undefined &&
-      isSame(wanted, this.#last.wanted) &&
-      isSame(kept, this.#last.kept) &&
-      this.#load.isZero &&
-      this.#keptHot.isConstant &&
-      this.#keptTotal.isConstant;
-    this.#last = { wanted, kept };
+  decided({ load, waitingRequests, unfinishedWork }: Observation): void {
+    const isQuiet = [load, waitingRequests, unfinishedWork].every((amount) => amount === 0);
+    this.#quiet = isQuiet ? this.#quiet + 1 : 0;
     this.#workSinceDecision = 0;
     this.#decisions += 1;
   }
@@ -156,42 +151,23 @@ function decisionsIn(seconds: number, controlSeconds: number): number {
   return Math.ceil(seconds / controlSeconds) + 1;
 }
 
-function isSame(one: Demand, other: Demand): boolean {
-  return (Object.keys(one) as (keyof Demand)[]).every((part) => one[part] === other[part]);
-}
-
 export class SlidingMean {
   readonly #values: Float64Array;
   #next = 0;
   #filled = 0;
-  #sum = 0;
 
   constructor(length: number) {
     this.#values = new Float64Array(Math.max(1, length));
   }
 
   get mean(): number {
-    return this.#filled === 0 ? 0 : Math.max(0, this.#sum) / this.#filled;
-  }
-
-  /** Whether the window holds zeros only, so that another zero changes nothing. */
-  get isZero(): boolean {
-    return this.#sum === 0 && this.#values.every((value) => value === 0);
-  }
-
-  /** Same as adding 0 so often; requires isZero. */
-  addZeros(count: number): void {
-    this.#filled = Math.min(this.#filled + count, this.#values.length);
-    this.#next = (this.#next + count) % this.#values.length;
+    return this.#filled === 0 ? 0 : this.#values.reduce((sum, each) => sum + each, 0) / this.#filled;
   }
 
   add(value: number): number {
-    this.#sum += value - (this.#values[this.#next] as number);
     this.#values[this.#next] = value;
     this.#filled = Math.min(this.#filled + 1, this.#values.length);
     this.#next = (this.#next + 1) % this.#values.length;
-    // Summed afresh once a round, because adding fractions drifts.
-    if (this.#next === 0) this.#sum = this.#values.reduce((sum, each) => sum + each, 0);
     return this.mean;
   }
 }
@@ -208,27 +184,14 @@ export class SlidingMaximum {
     this.#length = Math.max(1, length);
   }
 
-  /** Whether the last value is the largest, so that adding it again changes nothing. */
-  get isConstant(): boolean {
-    return this.#values.length === 1;
-  }
-
-  /** Same as adding the last value so often; requires isConstant. */
-  addSame(count: number): void {
-    this.#now += count;
-    if (this.#length !== Infinity) this.#times[0] = this.#now;
-  }
-
   add(value: number): number {
     this.#now += 1;
     while ((this.#values.at(-1) ?? Infinity) <= value) {
       this.#values.pop();
       this.#times.pop();
     }
-    if (this.#values.length === 0 || this.#length !== Infinity) {
-      this.#values.push(value);
-      this.#times.push(this.#now);
-    }
+    this.#values.push(value);
+    this.#times.push(this.#now);
     while ((this.#times[0] as number) <= this.#now - this.#length) {
       this.#values.shift();
       this.#times.shift();

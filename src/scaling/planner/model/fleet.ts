@@ -44,12 +44,6 @@ export class Fleet {
     return { served: this.workers.served, starts: this.#starts, peak: this.#peak };
   }
 
-  /** Surplus workers leave at the next decision. */
-  setMaximum(workers: number): void {
-    this.workers.max = workers;
-    this.workers.makeRoom(workers);
-  }
-
   /** Infinity if no worker is about to change its state. */
   get nextChange(): number {
     return this.#changes.minKey;
@@ -139,7 +133,7 @@ export class Fleet {
     const { performance, stopping } = this.#options.settings;
     const [capacity, others] = [this.workers.capacityIn(STATE.hot), this.workers.countIn(STATE.hot) - 1];
     const isNeeded = (speed: number) => isShort(capacity - speed, others, hotCapacity, hotWorkers);
-    if (others < 0 || isNeeded(performance.least)) return false;
+    if (isNeeded(performance.least)) return false;
     const [worker, freeAt] = this.workers.freeFirst();
     if (isNeeded(this.workers.speedOf(worker)) || (freeAt > now && stopping === 'idle')) return false;
     this.#drainOrStop(worker, freeAt, now);
@@ -181,7 +175,7 @@ export class Fleet {
   }
 
   #appear(state: State, speed?: number): number {
-    if (this.workers.first(STATE.none) < 0) this.workers.makeRoom(this.workers.places + 1);
+    if (this.workers.first(STATE.none) < 0) this.workers.addPlace();
     const worker = this.workers.first(STATE.none);
     const { least, most } = this.#options.settings.performance;
     const drawn = () => (least === most ? least : least + this.#options.random() * (most - least));

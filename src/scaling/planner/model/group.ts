@@ -185,7 +185,7 @@ export class GroupModel {
   setParameters(parameters: ResolvedParameters): void {
     this.#loop.stir();
     this.#parameters = parameters;
-    this.#fleet.setMaximum(parameters.max_workers);
+    this.#fleet.workers.max = parameters.max_workers;
   }
 
   /** When stopped, workers become cold at once or after their work. When active again, it decides at once. */
@@ -247,7 +247,7 @@ export class GroupModel {
     const wanted = demandFor(this.#parameters, this.#settings, observed);
     const kept = this.#loop.keep(wanted);
     if (this.#state === 'active') this.#carryOut(observed, wanted, kept);
-    this.#loop.decided(observed, wanted, kept);
+    this.#loop.decided(observed);
   }
 
   /** Between two decisions it starts workers and stops none, because stopping needs a delay. */
@@ -268,14 +268,11 @@ export class GroupModel {
     const { workers } = this.#fleet;
     const { minKey: freeAt, size } = workers.free;
     const queued = this.#queue.work / workers.capacityIn(STATE.hot);
-    const expectedWaitSeconds = size === 0 ? Infinity : Math.max(0, freeAt - this.#now) + queued;
-    // Counting visits all slots: the slowest part of a decision in a large group.
-    const matters = load === 0 || expectedWaitSeconds > this.#parameters.target_queue_time;
     return {
       load,
-      expectedWaitSeconds,
+      expectedWaitSeconds: size === 0 ? Infinity : Math.max(0, freeAt - this.#now) + queued,
       waitingRequests: this.#queue.size,
-      unfinishedWork: matters ? this.#queue.work + workers.unfinishedWork(this.#now) : undefined,
+      unfinishedWork: this.#queue.work + workers.unfinishedWork(this.#now),
       idleSeconds: this.#now - this.#lastArrival,
       committedCapacity: workers.committedCapacity,
     };

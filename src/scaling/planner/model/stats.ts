@@ -52,9 +52,7 @@ export class PlanStats implements GroupObserver {
   }
 
   workersUntil(toSeconds: number, workers: WorkerCounts): void {
-    const passed = toSeconds - this.#until;
-    if (passed <= 0) return;
-    addSeconds(this.#workers, workers, passed);
+    addSeconds(this.#workers, workers, toSeconds - this.#until);
     this.#series?.addWorkers(this.#until, toSeconds, workers);
     this.#until = toSeconds;
   }
@@ -141,11 +139,6 @@ function queueTimeBucket(seconds: number): number {
   if (seconds <= SMALLEST_SECONDS) return 0;
   const bucket = Math.ceil(Math.log(seconds / SMALLEST_SECONDS) / LOG_GROWTH);
   return bucket < QUEUE_TIME_BUCKETS ? bucket : QUEUE_TIME_BUCKETS - 1;
-}
-
-/** The longest queue time of the same bucket. */
-export function longestLike(seconds: number): number {
-  return SMALLEST_SECONDS * GROWTH ** queueTimeBucket(seconds);
 }
 
 /** The middle of a bucket `width` buckets wide, in seconds. */

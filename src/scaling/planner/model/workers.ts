@@ -56,8 +56,8 @@ export class Workers {
     return this.#state.length;
   }
 
-  makeRoom(places: number): void {
-    if (places <= this.places) return;
+  addPlace(): void {
+    const places = this.places + 1;
     this.#state = longer(this.#state, places);
     this.#speed = longer(this.#speed, places);
     this.#busyUntil = longer(this.#busyUntil, places * this.#slots);
@@ -208,7 +208,7 @@ export class Workers {
   }
 
   #workerOf(slot: number): number {
-    return this.#slots === 1 ? slot : Math.floor(slot / this.#slots);
+    return Math.floor(slot / this.#slots);
   }
 }
 
@@ -259,10 +259,10 @@ export class NumberHeap {
     this.#set(place, key, item);
   }
 
+  /** The heap must not be empty. */
   pop(): void {
-    if (this.#size === 0) return;
     this.#size -= 1;
-    if (this.#size > 0) this.#sink(0, this.keyAt(this.#size), this.itemAt(this.#size));
+    this.#sink(0, this.keyAt(this.#size), this.itemAt(this.#size));
   }
 
   /** The new key must not be smaller than the old one. */

@@ -10,7 +10,6 @@ import {
   type OpenRunner,
   sampleOf,
   type Trial,
-  type TrialLimits,
   type TrialOutcome,
   type TrialRunner,
 } from './trial.ts';
@@ -55,7 +54,7 @@ export interface SearchResult {
   readonly space: SearchSpace;
   /** Those that were tried on the whole load, to its end. */
   readonly tried: readonly Candidate[];
-  /** How many were given up as late or dear before the end, or tried on a sample alone. */
+  /** How many were given up as dear before the end, or tried on a sample alone. */
   readonly givenUp: number;
   /** The candidates that no other beats in both cost and p99; cheapest first. */
   readonly frontier: readonly Candidate[];
@@ -67,7 +66,6 @@ export interface SearchResult {
 
 const SAMPLE_REQUESTS = 150_000;
 const P99_LATE = 0.01;
-const TO_THE_END: TrialLimits = { mostLateShare: 1, mostCost: Infinity };
 const GRID: SearchPoint = { target_util: 6, cold_mult: 2, cold_workers: 4, min_load: 6 };
 /** Descents, each with another target_util, because there are several local minima. */
 const DESCENTS = 3;
@@ -82,10 +80,6 @@ const FINE_STEPS: readonly SearchPoint[] = [
 ];
 /** Steps of min_load to either side that are tried with each move on another axis. */
 const LOADS_BESIDE = 2;
-/** A set is followed this far beyond its p99, to learn how far off the sample is. */
-const FOLLOWED_LATE = 0.04;
-/** Fewer late requests say no more. */
-const LEAST_LATE = 1e-4;
 /** The sample's share of late requests is searched to this factor. */
 const NEAR = 1.2;
 /** Sets of each round that meet the whole load. */
@@ -124,15 +118,15 @@ export async function searchParameters(
   const about = { base, limitSeconds: p99LimitSeconds ?? Infinity, runner, signal, told };
   const whole = new Trials({ ...about, sampled: false });
   const first = sample ? new Trials({ ...about, sampled: true }) : whole;
-  await whole.run([pointOf(base), allHotOf(space)], TO_THE_END);
+  await whole.run([pointOf(base), allHotOf(space)]);
   const given = whole.tried[0] as Candidate;
-  for (const wave of wavesOf(grid)) await first.run(wave, TO_THE_END);
+  for (const wave of wavesOf(grid)) await first.run(wave);
   if (p99LimitSeconds !== undefined) {
     if (sample) await findByItsSample(first, whole, space);
     if (!sample || sample.length < FEW_STRETCHES)
       await descend(whole, space, P99_LATE, sample ? 0 : DESCENTS);
   }
-  if (sample) await whole.run(spreadOver(frontierOf(first.tried), DRAWN_OF_LONG), TO_THE_END);
+  await whole.run(spreadOver(frontierOf(first.tried), DRAWN_OF_LONG));
   const { tried } = whole;
   return {
     p99LimitSeconds,
@@ -190,7 +184,7 @@ async function descend(
       const centre = best;
       for (const wave of wavesOf(around(centre))) {
         const mostCost = best.cost * (1 - GAIN);
-        await trials.run(wave, { mostLateShare: trials.sampled ? FOLLOWED_LATE : P99_LATE, mostCost });
+        await trials.run(wave, mostCost);
         const [found] = trials.good(allowed, wave);
         if (found && found.cost <= mostCost) best = found;
       }
@@ -262,16 +256,12 @@ async function findByItsSample(sampled: Trials, whole: Trials, space: SearchSpac
     const cheapest = sampled.good(allowed).slice(0, CHECKED);
     const [best] = cheapest;
     if (!best) break;
-    await whole.run(cheapest, { mostLateShare: FOLLOWED_LATE, mostCost: Infinity });
-    const late = whole.lateShareOf(best);
-    const isLate = late > P99_LATE;
-    if (isLate) breaks = allowed;
+    await whole.run(cheapest);
+    if (whole.lateShareOf(best) > P99_LATE) breaks = allowed;
     else keeps = allowed;
-    // Between the two, once both are known. Until then by how far off the sample was, a little on the strict side.
-    const off = Math.min(4, Math.max(1 / 4, (0.95 * P99_LATE) / Math.max(late, LEAST_LATE)));
+    // Between the two, once both are known.
     if (keeps > 0 && breaks < Infinity) allowed = Math.sqrt(keeps * breaks);
-    else allowed *= isLate ? Math.min(off, 1 / NEAR) : Math.max(off, NEAR);
-    if (allowed > FOLLOWED_LATE) break;
+    else allowed *= keeps > 0 ? 2 : 1 / 2;
   }
   // Only "all workers hot" keeps the limit so far.
   if (whole.good().length === 1) await descend(whole, space);
@@ -288,7 +278,7 @@ interface TrialsOptions extends Pick<Trial, 'limitSeconds' | 'sampled'> {
 class Trials {
   readonly #options: TrialsOptions;
   readonly sampled: boolean;
-  readonly known = new Map<string, { readonly outcome: TrialOutcome; readonly limits: TrialLimits }>();
+  readonly known = new Map<string, { readonly outcome: TrialOutcome; readonly mostCost: number }>();
   readonly tried: Candidate[] = [];
 
   constructor(options: TrialsOptions) {
@@ -311,28 +301,26 @@ class Trials {
       .toSorted((one, other) => one.cost - other.cost || one.p99Seconds - other.p99Seconds);
   }
 
-  /** Tries the sets about which these limits would say something new. */
-  async run(points: readonly SearchPoint[], limits: TrialLimits): Promise<void> {
+  /** Tries the sets that are not known yet, or were given up at a lower cost. */
+  async run(points: readonly SearchPoint[], mostCost = Infinity): Promise<void> {
     const { base, limitSeconds, sampled, runner, signal, told } = this.#options;
-    const unknown = points.filter((point) => !this.#isDecided(keyOf(point), limits));
+    const unknown = points.filter((point) => !this.#isDecided(keyOf(point), mostCost));
     const fresh = [...new Map(unknown.map((point) => [keyOf(point), pointOf(point)])).values()];
-    const shared = { ...limits, limitSeconds, sampled };
+    const shared = { mostCost, limitSeconds, sampled };
     const trials = fresh.map((point) => ({ ...shared, parameters: { ...base, ...point } }));
     const outcomes = await runner.run(trials, signal);
     for (const [index, point] of fresh.entries()) {
       const outcome = outcomes[index] as TrialOutcome;
-      this.known.set(keyOf(point), { outcome, limits });
+      this.known.set(keyOf(point), { outcome, mostCost });
       const { cost, costPerHour, p99Seconds } = outcome;
       if (outcome.end === 'whole') this.tried.push({ ...point, cost, costPerHour, p99Seconds });
     }
-    if (fresh.length > 0) told();
+    told();
   }
 
-  #isDecided(key: string, { mostLateShare, mostCost }: TrialLimits): boolean {
+  #isDecided(key: string, mostCost: number): boolean {
     const known = this.known.get(key);
-    if (known?.outcome.end === 'late') return known.limits.mostLateShare >= mostLateShare;
-    if (known?.outcome.end === 'dear') return known.limits.mostCost >= mostCost;
-    return known !== undefined;
+    return known !== undefined && (known.outcome.end === 'whole' || known.mostCost >= mostCost);
   }
 }
 

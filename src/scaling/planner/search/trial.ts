@@ -1,29 +1,23 @@
 /**
- * One set of parameters under the loads of a search, or a sample of them. A trial ends once its limits are
- * exceeded.
+ * One set of parameters under the loads of a search, or a sample of them. A trial ends once it costs too much.
  */
 import { createRandom, type Random, type RecordedLoad } from '../load.ts';
 import type { PlanSettings } from '../settings.ts';
 import type { ResolvedParameters } from '../../rules/rules.ts';
 import { GroupModel, type GroupObserver } from '../model/group.ts';
-import { addSeconds, costOf, longestLike, QueueTimes } from '../model/stats.ts';
+import { addSeconds, costOf, QueueTimes } from '../model/stats.ts';
 import type { WorkerCounts } from '../model/workers.ts';
 
-export interface TrialLimits {
-  /** 1 allows all; a p99 allows 0.01. */
-  readonly mostLateShare: number;
-  readonly mostCost: number;
-}
-
-export interface Trial extends TrialLimits {
+export interface Trial {
   readonly parameters: ResolvedParameters;
+  readonly mostCost: number;
   readonly limitSeconds: number;
   readonly sampled: boolean;
 }
 
 export interface TrialOutcome {
-  /** `late` and `dear` ended early: other fields are Infinity, and `lateShare` is 1. */
-  readonly end: 'whole' | 'late' | 'dear';
+  /** `dear` ended early: costs and times are Infinity, and `lateShare` is 1. */
+  readonly end: 'whole' | 'dear';
   /** Means of all loads; estimates on a sample. */
   readonly cost: number;
   readonly costPerHour: number;
@@ -43,15 +37,11 @@ const LOOK_EVERY = 256;
 export function runTrial(ground: TrialGround, trial: Trial): TrialOutcome {
   const { loads } = ground;
   const parts = (trial.sampled && ground.sample) || loads.map((_, load) => wholeOf(load));
-  const requests = parts.reduce(
-    (sum, { load, from, to, weight }) => sum + weight * (loads[load]?.countBetween(from, to) ?? 0),
-    0,
-  );
-  const tally = new Tally(ground, trial, requests);
+  const tally = new Tally(ground, trial);
   for (const part of parts) {
     runPart(ground, trial.parameters, part, tally);
-    if (!tally.end) continue;
-    return { end: tally.end, cost: Infinity, costPerHour: Infinity, p99Seconds: Infinity, lateShare: 1 };
+    if (tally.isDear)
+      return { end: 'dear', cost: Infinity, costPerHour: Infinity, p99Seconds: Infinity, lateShare: 1 };
   }
   return {
     end: 'whole',
@@ -80,10 +70,10 @@ function runPart(
     countdown -= 1;
     if (countdown > 0) return true;
     countdown = LOOK_EVERY;
-    return tally.end === undefined;
+    return !tally.isDear;
   };
-  loads[part.load]?.replay(arrive, warmFrom, to);
-  if (tally.end) return;
+  (loads[part.load] as RecordedLoad).replay(arrive, warmFrom, to);
+  if (tally.isDear) return;
   if (to < Infinity) group.advance(to - warmFrom);
   group.finish();
   tally.finish(group.now);
@@ -92,29 +82,21 @@ function runPart(
 /** Money and queue times of a trial. Times are those of the part. */
 class Tally implements GroupObserver {
   readonly queueTimes = new QueueTimes();
-  late = 0;
   readonly #workerSeconds = { hot: 0, cold: 0, starting: 0, capacity: 0 };
   #seconds = 0;
   readonly #settings: PlanSettings;
-  readonly #limitSeconds: number;
-  readonly #mostLate: number;
   readonly #mostCost: number;
   /** The running part, in its own seconds; nothing before `from` or after `to` counts. */
   #part = { from: 0, to: Infinity, weight: 1 };
   #until = 0;
 
-  constructor({ settings, loads }: TrialGround, trial: Trial, requests: number) {
+  constructor({ settings, loads }: TrialGround, { mostCost }: Trial) {
     this.#settings = settings;
-    // As coarse as the percentile, which cannot tell almost equal queue times apart.
-    this.#limitSeconds = longestLike(trial.limitSeconds) * (1 + 1e-9);
-    this.#mostLate = Math.max(0, requests - Math.max(1, Math.ceil((1 - trial.mostLateShare) * requests)));
-    this.#mostCost = trial.mostCost * loads.length;
+    this.#mostCost = mostCost * loads.length;
   }
 
-  /** Why the trial need not go on. */
-  get end(): 'late' | 'dear' | undefined {
-    if (this.late > this.#mostLate) return 'late';
-    return this.cost > this.#mostCost ? 'dear' : undefined;
+  get isDear(): boolean {
+    return this.cost > this.#mostCost;
   }
 
   get cost(): number {
@@ -139,9 +121,7 @@ class Tally implements GroupObserver {
 
   begun(arrivedSeconds: number, waited: number): void {
     const { from, weight } = this.#part;
-    if (arrivedSeconds < from) return;
-    this.queueTimes.record(waited, weight);
-    if (waited > this.#limitSeconds) this.late += weight;
+    if (arrivedSeconds >= from) this.queueTimes.record(waited, weight);
   }
 
   abandoned(arrivedSeconds: number): void {

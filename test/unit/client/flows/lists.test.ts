@@ -1,6 +1,6 @@
 /** The account's instances, from whichever list the service has. */
 import { expect, test } from 'vitest';
-import { listInstances } from '../../../../src/client/flows/lists.ts';
+import { listCharges, listInstances } from '../../../../src/client/flows/lists.ts';
 import { answer, AnsweringTransport } from '../../../support/answering-transport.ts';
 
 const row = (id: number) => ({ id, actual_status: 'running' });
@@ -14,21 +14,12 @@ function listed(transport: AnsweringTransport, wanted?: Parameters<typeof listIn
   return listInstances(client, wanted).then((instances) => instances.map(({ id }) => id));
 }
 
-test('comes a page at a time', async () => {
+test('comes a page at a time, each with what it is asked for', async () => {
   const transport = new AnsweringTransport(page('a', 1, 2), page('b', 3), page(null, 4));
-  expect(await listed(transport)).toEqual([1, 2, 3, 4]);
-  expect(transport.asked.map(({ url }) => new URL(url).search)).toEqual([
-    '',
-    '?after_token=a',
-    '?after_token=b',
-  ]);
-});
-
-test('tells what it is asked for on each page', async () => {
-  const transport = new AnsweringTransport(page('a', 1), page(null, 2));
-  expect(await listed(transport, { columns: ['id', 'dph_total'] })).toEqual([1, 2]);
-  for (const { url } of transport.asked)
-    expect(new URL(url).searchParams.get('select_cols')).toBe('["id","dph_total"]');
+  expect(await listed(transport, { columns: ['id', 'dph_total'] })).toEqual([1, 2, 3, 4]);
+  const sent = transport.asked.map(({ url }) => new URL(url).searchParams);
+  expect(sent.map((search) => search.get('after_token'))).toEqual([null, 'a', 'b']);
+  for (const search of sent) expect(search.get('select_cols')).toBe('["id","dph_total"]');
 });
 
 test('comes from the old list if the service does not know the new one', async () => {
@@ -41,7 +32,20 @@ test('is an error if the pages repeat', async () => {
   await expect(listed(new AnsweringTransport(page('a', 1)))).rejects.toThrow('repeats its pages');
 });
 
+test('of charges counts the rows that cannot be read, on all pages', async () => {
+  const charges = (next: string | null, ...results: unknown[]) => answer(200, { results, next_token: next });
+  const charge = { type: 'serverless', amount: 5 };
+  const transport = new AnsweringTransport(charges('a', charge, null), charges(null, 7, charge));
+  const { rows, unreadable } = await listCharges(transport.client(), { from: 0, to: 86_400 });
+  expect([rows.length, unreadable]).toEqual([2, 2]);
+  expect(transport.asked.map(({ url }) => new URL(url).searchParams.get('after_token'))).toEqual([null, 'a']);
+});
+
 test('is an error, never empty, if neither answers', async () => {
+  const expired = answer(404, { msg: 'Session expired. Please log in again.' });
+  const transport = new AnsweringTransport(expired);
+  await expect(listed(transport)).rejects.toMatchObject({ code: 'unauthorized' });
+  expect(transport.asked).toHaveLength(1);
   await expect(listed(new AnsweringTransport(unknown, gone))).rejects.toMatchObject({ status: 410 });
   await expect(listed(new AnsweringTransport(answer(503, '')))).rejects.toMatchObject({ status: 503 });
 });

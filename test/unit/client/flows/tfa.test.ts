@@ -220,6 +220,16 @@ describe('a method', () => {
     const ran = await run(addAuthenticator, {}, { methodId: 1 });
     expect(ran.sent).toContainEqual({ tfa_method: 'sms', tfa_method_id: 1 });
   });
+
+  test.each([
+    ['authorize-new-method/', 'tfa.confirmAuthorization', false],
+    ['sms/', 'tfa.confirmNew', true],
+  ])('is not added if %s answers without a secret', async (path, operation, authorized) => {
+    const add = (client: Client, given: ProofOptions) =>
+      addSms(client, { ...given, phoneNumber: '+15551234567' });
+    const { error } = await run(add, { authorized, answers: { [path]: {} } }, { methodId: 1 });
+    expect(error).toMatchObject({ operation, problems: [{ field: 'secret' }] });
+  });
 });
 
 test.each<[operation: string, flow: Parameters<typeof run>[0], fields: readonly string[]]>([

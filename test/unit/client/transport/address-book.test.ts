@@ -129,6 +129,15 @@ test('the next connection waits longer where connecting takes long, and longest 
   expect(waits()).toEqual([2_000, 2_000]);
 });
 
+test('what is said of an address that is gone changes nothing', () => {
+  const book = bookOf('a');
+  book.failed('gone', 'timeout', 1);
+  book.refused('gone', 'x', 1);
+  book.worked('gone', 1, 'x');
+  book.trying('gone', 1);
+  expect(book.states(0)).toEqual([{ address: 'a' }]);
+});
+
 test('says what failed last, and since when nothing has worked', () => {
   const book = bookOf('a', 'b');
   book.failed('a', 'refused', 10);
@@ -170,8 +179,8 @@ function ask(
 
 /** A resolver that is asked and answers when the test says so. */
 function heldResolver() {
-  const questions: { hostname: string; answer: Parameters<Resolve>[2] }[] = [];
-  const resolve: Resolve = (hostname, _options, answer) => questions.push({ hostname, answer });
+  const questions: { hostname: string; options: LookupOptions; answer: Parameters<Resolve>[2] }[] = [];
+  const resolve: Resolve = (hostname, options, answer) => questions.push({ hostname, options, answer });
   return { questions, lookup: createLookup(resolve) };
 }
 
@@ -203,6 +212,7 @@ test('a name is asked for once, however many wait, and all of them get the answe
   const answers = [ask(lookup), ask(lookup), ask(lookup, 'service.test', {})];
   const other = ask(lookup, 'other.test');
   expect(questions.map(({ hostname }) => hostname)).toEqual(['service.test', 'other.test']);
+  expect(questions.map(({ options }) => options)).toEqual([{ all: true }, { all: true }]);
   questions[1]?.answer(Object.assign(new Error('ENOTFOUND')), []);
   await expect(other).rejects.toThrow('ENOTFOUND');
   questions[0]?.answer(null, FIRST);

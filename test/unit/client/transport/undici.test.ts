@@ -1,12 +1,11 @@
 /** undici.ts takes undici's parts from its inside: what an update of undici could change there, is found here. */
 import { spawnSync } from 'node:child_process';
-import { Agent, Client, Dispatcher, EnvHttpProxyAgent, MockAgent } from 'undici';
+import { Agent, Client, Dispatcher, EnvHttpProxyAgent } from 'undici';
 import { describe, expect, test } from 'vitest';
 import {
   createAgent,
   createDirectAgent,
   createSocketClient,
-  request,
 } from '../../../../src/client/transport/undici.ts';
 import { root } from '../../../support/optional.ts';
 
@@ -41,22 +40,5 @@ describe("undici's parts", () => {
     // The entry gives all dispatchers this method, which the parts have not.
     const own = Object.getOwnPropertyDescriptor(client, 'connect');
     expect(own?.value).toBe(Reflect.get(Dispatcher.prototype, 'connect'));
-  });
-
-  test('send a request through the dispatcher that is given', async () => {
-    const dispatcher = new MockAgent();
-    dispatcher.disableNetConnect();
-    dispatcher
-      .get('http://service.test')
-      .intercept({ path: '/ping', method: 'POST', body: 'a' })
-      .reply(202, 'pong');
-    const { statusCode, body } = await request(dispatcher, {
-      origin: 'http://service.test',
-      path: '/ping',
-      method: 'POST',
-      body: 'a',
-    });
-    expect([statusCode, await body.text()]).toEqual([202, 'pong']);
-    await dispatcher.close();
   });
 });

@@ -111,7 +111,7 @@ describe('the log of an endpoint', () => {
   test('has the values and the table of the workers in levels of their own, and each counts by itself', () => {
     const { lab, asked } = started({});
     lab.workergroups.add({ id: 8, endpoint_id: 31, workers: [501] });
-    lab.advance(60_000);
+    lab.advance(15_000);
     const { info0, info1, trace, debug } = asked('endpointGroups.logs', 450).body as Record<string, string>;
     expect([info0, trace, debug].map((text) => text?.length)).toEqual([450, 450, 450]);
     expect(info1?.length).toBeLessThan(450);

@@ -62,7 +62,7 @@ describe('a search on several threads', () => {
     const broken = Object.assign(RecordedLoad.of(requests([3, 1], [7, 1])), { share: () => shared });
     const message = 'request at 3 s: not in order of time';
     await using runner = openThreads({ settings, loads: [broken] }, 2);
-    const trial = { parameters: base, limitSeconds: 1, mostLateShare: 0.01, mostCost: 1, sampled: false };
+    const trial = { parameters: base, limitSeconds: 1, mostCost: 1, sampled: false };
     await expect(runner.run([trial, trial])).rejects.toThrow(message);
     // Its error comes by itself, and its end after it; what is asked after both fails as well.
     await using single = openThreads({ settings, loads: [broken] }, 1);

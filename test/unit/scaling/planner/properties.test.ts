@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { generateLoad, LOAD_SHAPES, RecordedLoad } from '../../../../src/scaling/planner/load.ts';
 import { plan, planStream } from '../../../../src/scaling/planner/plan.ts';
 import { planSettings } from '../../../../src/scaling/planner/settings.ts';
-import { fixedPool, groups, planOf, scenarioOf, traces } from '../../../support/plans.ts';
+import { groups, planOf, scenarioOf, traces } from '../../../support/plans.ts';
 
 const RUNS = { numRuns: 20 };
 const settings = fc.record({
@@ -65,47 +65,6 @@ describe('whatever the load, the parameters and the assumptions', () => {
     const one = { ...other, settings: spread };
     const load = [...generateLoad({ shape: 'poisson', unitsPerSecond: 40 })];
     expect(plan(one, load).queueTime).not.toEqual(plan(other, load).queueTime);
-  });
-});
-
-describe('more is never worse', () => {
-  test('a pool with one worker more never waits longer, at any percentile', () => {
-    fc.assert(
-      fc.property(
-        traces,
-        fc.integer({ min: 1, max: 8 }),
-        fc.constantFrom(0, 5, 30),
-        (load, workers, limit) => {
-          const waits = (count: number) =>
-            planOf({ ...fixedPool(count, 10), max_queue_time: limit }, {}, load).queueTime;
-          const [fewer, more] = [waits(workers), waits(workers + 1)];
-          for (const key of ['mean', 'p50', 'p95', 'p99', 'max'] as const) {
-            expect(more[key]).toBeLessThanOrEqual(fewer[key] + 1e-9);
-          }
-        },
-      ),
-      RUNS,
-    );
-  });
-
-  // Where workers are stopped again, a longer queue can be a blessing: it keeps workers hot that the next burst
-  // then finds. And a request that a worker has taken does not move to a new one. So neither here.
-  test('a group with a higher max_workers never waits longer, as long as it only grows', () => {
-    fc.assert(
-      fc.property(groups, traces, fc.integer({ min: 1, max: 8 }), (group, load, extra) => {
-        const waits = (max_workers: number) =>
-          planOf(
-            { ...group, max_workers, max_queue_time: 0 },
-            { scaleDownSeconds: Infinity, coldStartSeconds: 30 },
-            load,
-          ).queueTime;
-        const [fewer, more] = [waits(group.max_workers!), waits(group.max_workers! + extra)];
-        for (const key of ['mean', 'p50', 'p95', 'p99', 'max'] as const) {
-          expect(more[key]).toBeLessThanOrEqual(fewer[key] + 1e-9);
-        }
-      }),
-      RUNS,
-    );
   });
 });
 

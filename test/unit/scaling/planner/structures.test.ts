@@ -49,9 +49,21 @@ test('a percentile is within the stated error of the true one', () => {
   );
 });
 
-test('queue times of nothing are zero', () => {
+test('queue times of nothing are zero, and a percentile beyond three years is three years', () => {
   const times = new QueueTimes();
   expect([times.mean, times.max, times.quantile(0.99)]).toEqual([0, 0, 0]);
+  times.record(1e9);
+  expect(times.quantile(0.5) / 1e8).toBeCloseTo(1, 1);
+});
+
+test('those that waited longer than a percentile are those behind it', () => {
+  const times = new QueueTimes();
+  times.record(1, 99);
+  times.record(5);
+  const middle = times.quantile(0.5);
+  expect([times.shareAbove(middle), times.shareAbove(middle - 1e-9), times.shareAbove(5)]).toEqual([
+    0.01, 1, 0,
+  ]);
 });
 
 test('the global queue is first in, first out, however it grows and turns round', () => {
@@ -101,12 +113,11 @@ test('a series keeps its sums when it makes its intervals longer, and never has 
     series.addQueueTime(second, 0);
     series.addWorkers(second, second + 1, { hot: 1, cold: 2, starting: 3, capacity: 4 });
   }
-  const { intervalSeconds, load, hot, cold, starting, capacity, cost, queueP99 } = series.read(10_000, {
-    hot: 1,
-    cold: 0,
-    starting: 0,
-  });
-  expect(intervalSeconds).toBe(32);
+  const { intervalSeconds, atSeconds, load, hot, cold, starting, capacity, cost, queueP99 } = series.read(
+    10_000,
+    { hot: 1, cold: 0, starting: 0 },
+  );
+  expect([intervalSeconds, atSeconds.at(-1)]).toEqual([32, 312 * 32]);
   expect(load.length).toBeLessThanOrEqual(400);
   expect(new Set([...load, ...cold])).toEqual(new Set([2]));
   expect([new Set(hot), new Set(starting), new Set(capacity)]).toEqual([

@@ -50,7 +50,6 @@ describe('capacity', () => {
     ['clears it in target_queue_time, beside what comes', { unfinishedWork: 600 }, 80],
     ['is for the load alone while it is short enough', { unfinishedWork: 600, expectedWaitSeconds: 10 }, 40],
     ['or has no work in it', { unfinishedWork: 0 }, 40],
-    ['or is not looked at', { unfinishedWork: undefined }, 40],
   ])('for a queue %s', (_, observed, hotCapacity) => {
     expect(asked({ ...queue, ...observed }).hotCapacity).toBe(hotCapacity);
   });
@@ -94,10 +93,10 @@ describe('decisions', () => {
   });
   const NONE: Demand = { hotCapacity: 0, hotWorkers: 0, totalCapacity: 0, totalWorkers: 2 };
 
-  function decide(loop: ControlLoop, over: Partial<Observation> = {}, wanted: Demand = NONE): Demand {
+  function decide(loop: ControlLoop, wanted: Demand = NONE): Demand {
     const load = loop.look();
     const kept = loop.keep(wanted);
-    loop.decided({ ...NOTHING_OBSERVED, load, ...over }, wanted, kept);
+    loop.decided({ ...NOTHING_OBSERVED, load });
     return kept;
   }
 
@@ -121,69 +120,8 @@ describe('decisions', () => {
     [Infinity, 50],
   ])('a delay of %d s keeps what was wanted for %d of 50 decisions, 5 s apart', (scaleDownSeconds, kept) => {
     const loop = new ControlLoop({ ...SETTINGS, scaleDownSeconds });
-    const wanted = [decide(loop, {}, { ...NONE, hotCapacity: 40 })];
+    const wanted = [decide(loop, { ...NONE, hotCapacity: 40 })];
     while (wanted.length < 50) wanted.push(decide(loop));
     expect(wanted.filter(({ hotCapacity }) => hotCapacity === 40)).toHaveLength(kept);
   });
-
-  /** So many that are all alike, after which it rests. */
-  function resting(): ControlLoop {
-    const loop = new ControlLoop(SETTINGS);
-    while (!loop.isAtRest) decide(loop);
-    return loop;
-  }
-
-  test('rest once nothing is left to change', () => {
-    expect(resting().next).toBeLessThanOrEqual(25);
-    const loop = new ControlLoop(SETTINGS);
-    decide(loop, {}, { ...NONE, totalCapacity: 80 });
-    const rests = [1, 2, 3, 4, 5, 6, 7].map(() => {
-      decide(loop);
-      return loop.isAtRest;
-    });
-    expect(rests).toEqual([false, false, false, false, false, true, true]);
-  });
-
-  test.each<[string, Partial<Observation>]>([
-    ['a load', { load: 1 }],
-    ['a request that waits', { waitingRequests: 1 }],
-    ['work that is left', { unfinishedWork: 1 }],
-    ['work that nobody has counted', { unfinishedWork: undefined }],
-  ])('do not rest with %s', (_, over) => {
-    const loop = resting();
-    decide(loop, over);
-    expect(loop.isAtRest).toBe(false);
-  });
-
-  test('do not rest where something happens, or another thing is wanted', () => {
-    const loop = resting();
-    decide(loop, {}, { ...NONE, hotWorkers: 1 });
-    expect(loop.isAtRest).toBe(false);
-    const other = resting();
-    other.stir();
-    expect(other.isAtRest).toBe(false);
-    decide(other);
-    expect(other.isAtRest).toBe(false);
-  });
-
-  test.each([
-    [26, 25],
-    [29.9, 25],
-    [30, 30],
-    [44, 40],
-    [45, 45],
-  ])(
-    'that are passed over until %d s leave the one that is due, at %d s, as if each were made',
-    (until, next) => {
-      const [loop, each] = [resting(), resting()];
-      while (loop.next < 25) decide(loop);
-      while (each.next < 25) decide(each);
-      loop.rest(until);
-      while (each.next < next) decide(each);
-      expect(loop.next).toBe(next);
-      decide(loop, { load: 5 });
-      decide(each, { load: 5 });
-      expect([loop.load, loop.isAtRest, loop.next]).toEqual([each.load, each.isAtRest, each.next]);
-    },
-  );
 });

@@ -34,6 +34,15 @@ describe('a worker', () => {
     expect(observer.of('taken').at(-1)).toEqual([0, 10, 0, 26]);
   });
 
+  test('that dies with several requests loses none of another one', () => {
+    const { model } = placed(fixedPool(2, 10), { slots: 2 });
+    for (let count = 0; count < 4; count += 1) model.arrive(0, 100);
+    model.advance(10);
+    model.put('none', { place: 1 });
+    // Each request takes 20 s.
+    expect([...model.totals.served]).toEqual([200, 100]);
+  });
+
   test('that dies on its way leaves the others on theirs', () => {
     const { model } = placed(
       { ...fixedPool(3, 10), cold_workers: 3 },
@@ -70,6 +79,17 @@ describe('a worker', () => {
     model.arrive(3, 10);
     model.advance(20);
     expect(observer.of('begun').at(-1)).toEqual([3, 6]);
+    expect(model.totals.starts.fromCold).toBe(0);
+  });
+
+  test('that is called back before it is done stays', () => {
+    const { model } = placed(fixedPool(1, 10), { controlSeconds: 1000 });
+    model.arrive(0, 100);
+    model.setState('stopped');
+    model.advance(5);
+    model.setState('active');
+    model.advance(20);
+    expect(model.workers).toMatchObject({ hot: 1, cold: 0 });
   });
 
   test('that somebody else stops or starts does so at once', () => {
@@ -81,6 +101,7 @@ describe('a worker', () => {
     expect(model.workers).toMatchObject({ hot: 1, starting: 1 });
     model.advance(10);
     expect(model.workers).toMatchObject({ hot: 2 });
+    expect(model.totals.starts.fromCold).toBe(1);
   });
 
   test('that is there already is taken in as it is, and counts among the most that there were', () => {
@@ -190,7 +211,7 @@ test('what it goes by: load, wait, work, requests, idle time and what is coming'
       {
         load: 30,
         expectedWaitSeconds: 1 + 5,
-        unfinishedWork: undefined,
+        unfinishedWork: 100 + 10 + 10,
         waitingRequests: 1,
         idleSeconds: 9,
         committedCapacity: 20,
@@ -198,7 +219,7 @@ test('what it goes by: load, wait, work, requests, idle time and what is coming'
       10,
     ],
   ]);
-  // Without a load it is counted what is left: of the third, until 21 s.
+  // Of the third, until 21 s.
   expect(looks[3]).toEqual([
     expect.objectContaining({ load: 0, unfinishedWork: 10, waitingRequests: 0 }),
     20,

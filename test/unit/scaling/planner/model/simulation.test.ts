@@ -61,13 +61,6 @@ describe('a plan reckoned by hand', () => {
       { share: { abandoned: 1 }, starts: { fromNothing: 2 }, workerHours: { hot: 0 } },
     ],
     [
-      'a worker that is no longer wanted finishes what it has',
-      { cold_workers: 1, max_workers: 1, cold_mult: 1 },
-      { scaleDownSeconds: 5, loadWindowSeconds: 5, initialWorkers: 1 },
-      requests([0, 2000]),
-      { work: { served: 2000 }, seconds: 200 },
-    ],
-    [
       'a client that gives up is counted, and its work is not done',
       fixedPool(1, 10),
       { giveUpSeconds: 15 },
@@ -179,6 +172,7 @@ test.each([
   [requests([Number.NaN, 1]), 'not in order of time'],
   [requests([0, -1]), 'work of -1'],
   [requests([0, Number.NaN]), 'work of NaN'],
+  [requests([0, Infinity]), 'work of Infinity'],
 ])('refuses a load that makes no sense: %j', (load, message) => {
   expect(() => planOf(fixedPool(1, 10), {}, load)).toThrow(message);
 });

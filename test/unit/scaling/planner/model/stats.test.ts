@@ -85,15 +85,4 @@ describe('the time of workers', () => {
     observer.workersUntil(40, model.workers);
     expect(observer.result(model.totals).workerHours.hot * 3600).toBeCloseTo(10 * 2 + 30 * hot, 9);
   });
-
-  test('counts one that is started from cold from then on', () => {
-    const { model, observer } = groupOf();
-    model.put('cold', { place: 1 });
-    model.advance(10);
-    model.put('starting', { place: 1 });
-    model.advance(15);
-    observer.workersUntil(15, model.workers);
-    const { hot, cold, starting } = observer.result(model.totals).workerHours;
-    expect([hot, cold, starting].map((hours) => Math.round(hours * 3600))).toEqual([15, 10, 5]);
-  });
 });
