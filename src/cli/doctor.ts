@@ -183,26 +183,25 @@ export async function examine(options: ExaminationOptions): Promise<Examination>
     },
     questions,
   );
+  // Nothing could be asked with a key that was refused.
+  const hasAnswered = Object.keys(answers).length > 0;
   const lines: CheckFinding[] = [
     ...findings,
     ...heartbeatRate(settings, daemon, answers),
-    // Nothing could be asked with a key that was refused.
-    ...(Object.keys(answers).length === 0
-      ? knownFindings(knowledge.traits)
-      : findingsOf(knowledge.traits)
-    ).map(({ trait, ...finding }) => Object.assign({ about: trait }, finding)),
+    ...(hasAnswered ? findingsOf(knowledge.traits) : knownFindings(knowledge.traits)).map(
+      ({ trait, ...finding }) => Object.assign({ about: trait }, finding),
+    ),
   ];
   // A service that refused the first question has confirmed nothing.
-  const isUnconfirmed = isThrottled && Object.keys(answers).length === 0;
-  const isOff = isUnconfirmed || lines.some(({ verdict }) => verdict === 'broken');
+  const isOff = (isThrottled && !hasAnswered) || lines.some(({ verdict }) => verdict === 'broken');
   return { lines, exit: exit || (isOff ? EXIT.failed : EXIT.ok), exchanges };
 }
 
 /** Between two questions, ms; undefined: a daemon leaves nothing of the rate limit. */
 function questionInterval(daemon: DaemonView | undefined): number | undefined {
-  const { allowed_requests_per_second: allowed = null, wanted_requests_per_second: wanted = 0 } =
-    daemon?.rate_limit ?? {};
-  if ((daemon?.rate_limit.paused_seconds ?? 0) > 0) return undefined;
+  if (!daemon) return EVERY_MS;
+  const { allowed_requests_per_second: allowed, wanted_requests_per_second: wanted } = daemon.rate_limit;
+  if (daemon.rate_limit.paused_seconds > 0) return undefined;
   if (allowed === null) return EVERY_MS;
   return allowed > wanted ? Math.max(EVERY_MS, 1_000 / (allowed - wanted)) : undefined;
 }
