@@ -148,10 +148,9 @@ function viewOf({ window, isWhole, cap, largest = 0 }: Stream, sighting: Sightin
   const seen = isFull ? text.hashes.subarray(1) : text.hashes;
   const isSmall = text.bytes < NEARLY * largest;
   const found = compare(window.hashes, seen, { isFull, isWhole, isSmall });
-  const isFirst = window.hashes.length === 0 && isWhole && !isFull;
   const sureBits = isFull && isSurprising(found, seen, sighting) ? SURPRISE_BITS : SURE_BITS;
-  const isSure = isFirst || (found.bits >= sureBits && found.doubt === 0);
-  return { isFull, seen, found, isSure, isBroken: !isFirst && found.bits <= BROKEN_BITS };
+  const isSure = found.bits >= sureBits && found.doubt === 0;
+  return { isFull, seen, found, isSure, isBroken: found.bits <= BROKEN_BITS };
 }
 
 /** By the rate the view should not reach the known lines, or bring so much: a few lines may join the two by chance. */
@@ -362,7 +361,7 @@ function learned(stream: Stream, hashes: Float64Array, { text, now }: Sighting, 
     largest: Math.max(largest, text.bytes),
     window: windowAfter(stream.window, hashes),
     last: standalone((text.lines.at(-1) ?? '').slice(-MOST_LAST)),
-    came: added > 0 ? [[now, added] as const, ...came].slice(0, MOST_CAME) : came,
+    came: [[now, added] as const, ...came].slice(0, MOST_CAME),
     seenAt: now,
     endsLines: endsLines || (text.unended === '' && text.lines.length > 0),
   };

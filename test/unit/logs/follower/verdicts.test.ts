@@ -155,7 +155,7 @@ describe('a full view that does not fit', () => {
     ['more than is remembered of it', `${'y'.repeat(300)} second`],
   ])('and does not bring the end of the last known line again: %s', (_name, top) => {
     const pictured = new Pictured();
-    pictured.answer(`first\n${'y'.repeat(400)} second\n`);
+    pictured.answer(`first\nsecond\n${'y'.repeat(400)} second\n`);
     const { records } = pictured.answer(`${top}\n${burst.join('')}`, burst.length + 1, 5_000);
     expect(records).toHaveLength(1 + burst.length);
   });
@@ -214,6 +214,7 @@ describe('the first sight', () => {
   test('of a full view is asked for more; from the end on nothing is delivered', () => {
     expectPicture('full a b c → more');
     expectPicture('full a b c d → - \n full b c d e → e', new Pictured({ start: 'end' }));
+    expectPicture('full b c d → - \n whole a b c d e → e', new Pictured({ start: 'end' }));
   });
 
   test('of an empty log is a beginning, but an endpoint has no empty log', () => {
