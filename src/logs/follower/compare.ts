@@ -143,8 +143,7 @@ class Scale {
 
   /** Bits that a known line adds by standing where it is expected. */
   rarity(hash: number): number {
-    const count = this.#counts.get(hash);
-    if (count === undefined) return RAREST_BITS;
+    const count = this.#counts.get(hash) ?? 1;
     return Math.min(RAREST_BITS, Math.log2((Math.max(this.#sample.length, LEAST_VOCABULARY) + 1) / count));
   }
 

@@ -102,7 +102,7 @@ export function overlaps(known: Float64Array, seen: Float64Array): readonly numb
     runs[index] = run;
     if (index + run > right) [left, right] = [index, index + run];
     const lines = text.length - index;
-    if (index > known.length && run >= Math.min(lines, known.length)) found.push(lines);
+    if (run >= Math.min(lines, known.length)) found.push(lines);
   }
   return found.reverse();
 }

@@ -199,7 +199,8 @@ export function advance(before: GroupState, result: PollResult): Step {
   const levels = answer.kind === 'levels' ? answer.levels : { [PLAIN]: answer.text };
   const texts = Object.entries(levels)
     .filter(([level]) => level === PLAIN || state.levels.length === 0 || state.levels.includes(level))
-    .filter(([level, body]) => !isBlank(body, state.progress.streams[level]))
+    // Line ends alone come from a service that ends lines which are not there.
+    .filter(([, body]) => body.trim() !== '')
     .map(([level, body]) => [level, readText(body)] as const);
   if (state.isProbing) return probed(state, result, texts);
   return texts.length === 0
@@ -209,11 +210,6 @@ export function advance(before: GroupState, result: PollResult): Step {
 
 type Taken = readonly [level: string, outcome: Extract<ViewResult, { kind: 'taken' }>];
 type Texts = readonly (readonly [level: string, text: Text])[];
-
-/** If lines are known, line ends alone come from a service that ends lines which are not there. */
-function isBlank(body: string, known: Stream | undefined): boolean {
-  return body === '' || (body.trim() === '' && (known?.window.hashes.length ?? 0) > 0);
-}
 
 /** Of the level with the longest lines. While the unit is unknown, the service may count bytes. */
 function bytesPerUnit({ unit, streams }: GroupProgress): number {
@@ -264,7 +260,7 @@ function refused(state: GroupState, result: PollResult, refusal: Refusal): Step 
   if (limit === undefined) return nothingTaken(failed, nextPoll(failed, now, delayMs));
   const next = { ...failed, progress: { ...progress, limit } };
   const shorter = units(progress, limit.fits);
-  const isSoon = shorter < tail && (tooLarge === 'surely' || isFirst);
+  const isSoon = tooLarge === 'surely' || isFirst;
   return nothingTaken(next, { tail: shorter, delayMs: isSoon ? atLeastMs : delayMs });
 }
 
@@ -431,7 +427,7 @@ function urgentAfterMs(stream: Stream, limit: Limit | undefined, roundTripMs: nu
   const rate = rateOf(stream);
   const bytesPerSecond = (meanRate(rate) ?? 0) * rate.bytesPerLine;
   const wipeMs = bytesPerSecond > 0 ? (1_000 * roomLeft(stream)) / bytesPerSecond : Infinity;
-  const caps = [limit?.fits, stream.cap?.bytes].map((bytes) => bytes ?? MOST_BYTES);
+  const caps = [limit?.fits, stream.capBytes].map((bytes) => bytes ?? MOST_BYTES);
   const holds = Math.min(LIMITS.logTailMax * rate.bytesPerLine, ...caps);
   return Math.min(wipeMs / 2, (500 * holds) / Math.max(1, rate.peakLines * rate.bytesPerLine) - roundTripMs);
 }

@@ -197,6 +197,6 @@ export function unitOfProbe(text: Text): TailUnit | undefined {
 /** Whether an answer cannot be one of a service that counts so. */
 export function contradicts(text: Text, tail: number, unit: TailUnit): boolean {
   if (unit === 'bytes') return Math.min(text.bytes, text.length / 2) > tail + SLACK;
-  const isCutByBytes = tail > PROBE_TAIL && text.lines.length + 1 < tail && Math.abs(text.bytes - tail) <= 1;
+  const isCutByBytes = text.lines.length + 1 < tail && Math.abs(text.bytes - tail) <= 1;
   return text.lines.length > tail || isCutByBytes;
 }

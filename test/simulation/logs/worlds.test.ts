@@ -94,8 +94,5 @@ describe.each(UNITS)('tail counts %s:', (unit) => {
     }
     const fresh = linesOf(records).reduce((sum, line) => sum + line.length + 1, 0);
     if (world.name.endsWith('lines/s')) expect(bytes).toBeLessThan(4 * fresh + 20_000 * polls);
-    console.log(
-      `${unit}, ${world.name}: ${polls} polls, ${bytes} bytes for ${fresh}, lost ${lost}, told ${told}, gaps ${JSON.stringify(gaps.slice(0, 14).map(({ reason, lost_estimate: one }) => `${reason} ${one}`))}`,
-    );
   });
 });

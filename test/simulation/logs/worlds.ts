@@ -226,6 +226,7 @@ export const WORLDS: readonly World[] = [
     write: (log, at) => steady(at % 60 < 1 ? 900 : 2)(log, at),
     isDown: (at) => at % 47 < 3,
   },
+  { name: 'many lines, and one poll in five is stale', seconds: 60, service: stale, write: steady(200) },
 ];
 
 /** Polls, bytes of answers, and lines that gaps say were lost, in the unit of `npm test`: what a change of the follower costs. */
@@ -265,4 +266,5 @@ export const FIGURES: Readonly<Record<string, readonly number[]>> = {
   'a crash loop of 750 lines in 75 s, appended': [210, 1_420_528, 0],
   'a burst on a service whose answers have 40,000 bytes at most, or fail': [166, 1_678_772, 0],
   'bursts, and a connection that breaks for 3 s now and then': [207, 7_837_177, 0],
+  'many lines, and one poll in five is stale': [49, 3_824_463, 0],
 };

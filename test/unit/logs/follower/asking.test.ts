@@ -143,26 +143,6 @@ describe('the pace', () => {
     expect(tailNow(state, next, now + 60_000)).toBeGreaterThan(60 * 50);
     expect(expectedLength(state, next.tail)).toBeGreaterThan(next.tail);
   });
-
-  test('reaches as deep as late lines stood', () => {
-    let lateMs = 0;
-    const growing = new Growing({ merged: () => lateMs });
-    growing.write(200);
-    growing.pass(30, 10);
-    const before = growing.polls.next.tail;
-    lateMs = 6_000;
-    growing.write(1);
-    lateMs = 0;
-    for (let second = 0; second < 10; second++) {
-      growing.log.now += 2_000;
-      growing.write(20);
-      growing.polls.poll((tail) => growing.answer(tail), 2_000);
-    }
-    expect(growing.polls.next.tail).toBeGreaterThan(before + 50);
-    expect(growing.polls.lines.toSorted()).toEqual(
-      Array.from({ length: growing.lines }, (_, index) => line(index)).toSorted(),
-    );
-  });
 });
 
 describe('an answer that is too large', () => {
@@ -275,22 +255,12 @@ test('lines of 100 KB that stop coming are not doubted later', () => {
   growing.expectAll();
 });
 
-test('a burst of a log that repeats itself, as a crash loop does, is not taken for an older view', () => {
-  const growing = new Growing();
-  growing.line = (index) => `line ${index % 700}`;
-  growing.write(900);
-  growing.pass(120, 1);
-  growing.write(1_062);
-  growing.pass(60, 0);
-  growing.expectAll();
-});
-
 test('a service that answers with levels in place of one text, and back, repeats no line', () => {
   const all = Array.from({ length: 120 }, (_, index) => line(index));
   const text = (count: number) => `${all.slice(0, count).join('\n')}\n`;
   const polls = new LogPolls();
   polls.poll(() => ({ kind: 'text', text: text(40) }));
-  polls.poll(() => ({ kind: 'levels', levels: { info0: text(80) } }));
+  for (const count of [80, 100]) polls.poll(() => ({ kind: 'levels', levels: { info0: text(count) } }));
   polls.poll(() => ({ kind: 'text', text: text(120) }));
   expect(polls.lines).toEqual(all);
   expect(polls.gaps).toEqual([]);
