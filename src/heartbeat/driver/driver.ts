@@ -136,7 +136,6 @@ export class HeartbeatDriver {
   }
 
   async readKey(): Promise<void> {
-    if (this.#stopped) return;
     const reading = this.#keys.readAnew();
     this.#calls.track(reading);
     await reading;
@@ -199,7 +198,7 @@ export class HeartbeatDriver {
   #unreached(): Entry[] {
     const { mono } = this.#now();
     return [...this.#deployments.values()].filter(
-      ({ beat }) => beat.state !== 'stopped' && !beat.withheld && !beat.gone && !wasJustReached(beat, mono),
+      ({ beat }) => !beat.withheld && !beat.gone && !wasJustReached(beat, mono),
     );
   }
 

@@ -311,7 +311,7 @@ export class PollsUnderWay {
       this.#waiting.delete(mine);
       turn.resolve(undefined);
     };
-    signal.addEventListener('abort', leave, { once: true });
+    signal.addEventListener('abort', leave);
     const held = await turn.promise;
     signal.removeEventListener('abort', leave);
     return held === undefined ? () => {} : this.#held(held);

@@ -114,14 +114,14 @@ function moved(partners: Partners, by: number): Partners {
 /** The smallest overlap that is evidence enough by itself. */
 function smallestSure(candidates: readonly number[], known: Float64Array, scale: Scale): number {
   const distinct = new Set<number>();
-  let [bits, count] = [0, 0];
-  while (bits < SURE_BITS && count < known.length) {
-    const hash = known[known.length - ++count] ?? 0;
+  let bits = 0;
+  const largest = candidates.at(-1) ?? 0;
+  for (const [index, hash] of known.toReversed().entries()) {
     if (!distinct.has(hash)) bits += scale.rarity(hash);
     distinct.add(hash);
+    if (bits >= SURE_BITS) return candidates.find((lines) => lines > index) ?? largest;
   }
-  const largest = candidates.at(-1) ?? 0;
-  return bits < SURE_BITS ? largest : (candidates.find((lines) => lines >= count) ?? largest);
+  return largest;
 }
 
 /** Weighs one way to pair a view with the known lines. */
@@ -143,8 +143,7 @@ class Scale {
 
   /** Bits that a known line adds by standing where it is expected. */
   rarity(hash: number): number {
-    const count = this.#counts.get(hash);
-    if (count === undefined) return RAREST_BITS;
+    const count = this.#counts.get(hash) ?? 1;
     return Math.min(RAREST_BITS, Math.log2((Math.max(this.#sample.length, LEAST_VOCABULARY) + 1) / count));
   }
 

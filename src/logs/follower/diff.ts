@@ -16,15 +16,14 @@ const ABOVE_BOTH: Anchor = [-1, -1];
 export function partnersOf(known: Float64Array, seen: Float64Array, bothFromTop: boolean): Partners {
   const partners = new Int32Array(seen.length).fill(-1);
   const anchors = [...(bothFromTop ? [ABOVE_BOTH] : []), ...anchorsOf(known, seen)];
-  let [topK, topS] = [0, 0];
+  let top = 0;
   for (const [index, [k, s]] of anchors.entries()) {
     const [nextK, nextS] = anchors[index + 1] ?? [known.length, seen.length];
-    for (let up = 0; k - up >= topK && s - up >= topS && known[k - up] === seen[s - up]; up++)
-      partners[s - up] = k - up;
+    for (let up = 0; k - up >= top && known[k - up] === seen[s - up]; up++) partners[s - up] = k - up;
     let down = 1;
     for (; k + down < nextK && s + down < nextS && known[k + down] === seen[s + down]; down++)
       partners[s + down] = k + down;
-    [topK, topS] = [k + down, s + down];
+    top = k + down;
   }
   return partners;
 }
@@ -103,7 +102,7 @@ export function overlaps(known: Float64Array, seen: Float64Array): readonly numb
     runs[index] = run;
     if (index + run > right) [left, right] = [index, index + run];
     const lines = text.length - index;
-    if (index > known.length && run >= Math.min(lines, known.length)) found.push(lines);
+    if (run >= Math.min(lines, known.length)) found.push(lines);
   }
   return found.reverse();
 }

@@ -199,7 +199,8 @@ export function advance(before: GroupState, result: PollResult): Step {
   const levels = answer.kind === 'levels' ? answer.levels : { [PLAIN]: answer.text };
   const texts = Object.entries(levels)
     .filter(([level]) => level === PLAIN || state.levels.length === 0 || state.levels.includes(level))
-    .filter(([level, body]) => !isBlank(body, state.progress.streams[level]))
+    // Line ends alone come from a service that ends lines which are not there.
+    .filter(([, body]) => body.trim() !== '')
     .map(([level, body]) => [level, readText(body)] as const);
   if (state.isProbing) return probed(state, result, texts);
   return texts.length === 0
@@ -210,11 +211,6 @@ export function advance(before: GroupState, result: PollResult): Step {
 type Taken = readonly [level: string, outcome: Extract<ViewResult, { kind: 'taken' }>];
 type Texts = readonly (readonly [level: string, text: Text])[];
 
-/** If lines are known, line ends alone come from a service that ends lines which are not there. */
-function isBlank(body: string, known: Stream | undefined): boolean {
-  return body === '' || (body.trim() === '' && (known?.window.hashes.length ?? 0) > 0);
-}
-
 /** Of the level with the longest lines. While the unit is unknown, the service may count bytes. */
 function bytesPerUnit({ unit, streams }: GroupProgress): number {
   const all = Object.values(streams).map((stream) => rateOf(stream).bytesPerLine);
@@ -222,11 +218,6 @@ function bytesPerUnit({ unit, streams }: GroupProgress): number {
 }
 
 const rateOf = ({ rate = FIRST_RATE }: Stream): Rate => rate;
-
-/** Less tells too little. While the unit is unknown, these may be lines. */
-function leastBytes({ unit }: GroupProgress): number {
-  return unit === undefined ? PROBE_TAIL : 1_000;
-}
 
 function units(progress: GroupProgress, bytes: number): number {
   return Math.max(1, Math.floor(bytes / bytesPerUnit(progress)));
@@ -243,47 +234,46 @@ function nextPoll(state: GroupState, now: number, delayMs: number): NextPoll {
     ? Object.values(streams).map((one) => tailFor(rateOf(one), spanMs, unit))
     : [FIRST_TAIL];
   const wanted = Math.max(state.wantedTail, ...usual);
-  const sizes = { limit, failures, least: leastBytes(progress) };
-  const bytes = bytesToAsk(wanted * bytesPerUnit(progress), sizes, now + delayMs);
+  const bytes = bytesToAsk(wanted * bytesPerUnit(progress), { limit, failures }, now + delayMs);
   return { tail: Math.min(wanted, units(progress, bytes)), delayMs };
 }
 
-function nothingTaken(state: GroupState, next: NextPoll, more: Partial<Step> = {}): Step {
-  return { state, records: [], moved: false, next, ...more };
+function nothingTaken(state: GroupState, next: NextPoll): Step {
+  return { state, records: [], moved: false, next };
 }
 
 function refused(state: GroupState, result: PollResult, refusal: Refusal): Step {
   const { tail, now, random } = result;
   const { retryAfterMs = 0, notFound, tooLarge } = refusal;
   const { isProbing, progress, goodBytes } = state;
-  const waits = { ...state, isProbing: false, ...(isProbing && { probeAt: now + PROBE_AGAIN_MS }) };
+  const waits = { ...state, isProbing: false };
   if (notFound && !state.begun && now - (state.startedAt ?? now) < YOUNG_MS)
-    return nothingTaken(waits, { tail, delayMs: ASK_YOUNG_MS }, { isNotReady: true });
+    return { ...nothingTaken(waits, { tail, delayMs: ASK_YOUNG_MS }), isNotReady: true };
   const isFirst = state.failures === 0;
   const failures = state.failures + 1;
   const atLeastMs = Math.min(retryAfterMs, LONGEST_RETRY_AFTER_MS);
   const delayMs = Math.max(backoffMs(failures, random), atLeastMs);
   const size = tail * bytesPerUnit(progress);
-  const failure = { tooLarge, isFirst, size, good: goodBytes, least: leastBytes(progress) };
+  const failure = { tooLarge, isFirst, size, good: goodBytes };
   const limit = isProbing || tail <= 1 ? undefined : limitAfterFailure(progress.limit, failure, now);
   const failed = { ...waits, failures, tries: state.tries + Number(isFirst) };
   if (limit === undefined) return nothingTaken(failed, nextPoll(failed, now, delayMs));
   const next = { ...failed, progress: { ...progress, limit } };
   const shorter = units(progress, limit.fits);
-  const isSoon = shorter < tail && (tooLarge === 'surely' || (goodBytes > 0 && isFirst));
-  return nothingTaken(next, { tail: shorter, delayMs: isSoon ? atLeastMs : delayMs }, { moved: state.begun });
+  const isSoon = tooLarge === 'surely' || isFirst;
+  return nothingTaken(next, { tail: shorter, delayMs: isSoon ? atLeastMs : delayMs });
 }
 
 /** The answer to the short question: nothing is taken from it. */
 function probed(state: GroupState, { now }: PollResult, texts: Texts): Step {
   // More than was asked for is proof; as much may be all that a level has.
-  const said = texts.map(([, text]) => unitOfProbe(text));
-  const found = said.includes('lines') ? 'lines' : said.find((unit) => unit !== undefined);
+  const said = new Set(texts.map(([, text]) => unitOfProbe(text)));
+  const found = (['lines', 'bytes'] as const).find((unit) => said.has(unit));
   // Sizes were counted in the other unit.
   const { limit: _, ...rest } = state.progress;
   const progress = found === undefined ? state.progress : { ...rest, unit: found };
-  const next = { ...state, progress, isProbing: false, probeAt: now + PROBE_AGAIN_MS, failures: 0 };
-  return nothingTaken(next, nextPoll(next, now, state.intervalMs), { moved: found !== undefined });
+  const next = { ...state, progress, isProbing: false, failures: 0 };
+  return nothingTaken(next, nextPoll(next, now, state.intervalMs));
 }
 
 /** What an answer says about units and sizes. */
@@ -375,6 +365,8 @@ function taken(
   const moved = records.length > 0 || isNew || begun !== state.begun;
   const after = { ...state, progress: { ...progress, ...numbers, streams } };
   const passedMs = elapsedMs ?? state.intervalMs;
+  const isProbing =
+    progress.unit === undefined && now >= state.probeAt && texts.some(([, text]) => canProbe(text));
   const isKnown = Object.values(streams).some((stream) => meanRate(rateOf(stream)) !== undefined);
   const next: GroupState = {
     ...after,
@@ -384,8 +376,8 @@ function taken(
     intervalMs: intervalAfter(state.intervalMs, activity, isKnown),
     roundTripMs: peakAfter(state.roundTripMs, roundTripMs, passedMs),
     ...(all.length > 0 && { takenAt: now }),
-    isProbing:
-      progress.unit === undefined && now >= state.probeAt && texts.some(([, text]) => canProbe(text)),
+    isProbing,
+    probeAt: isProbing ? now + PROBE_AGAIN_MS : state.probeAt,
   };
   return { state: next, records, moved, stale, next: soonEnough(next, now) };
 }
@@ -435,7 +427,7 @@ function urgentAfterMs(stream: Stream, limit: Limit | undefined, roundTripMs: nu
   const rate = rateOf(stream);
   const bytesPerSecond = (meanRate(rate) ?? 0) * rate.bytesPerLine;
   const wipeMs = bytesPerSecond > 0 ? (1_000 * roomLeft(stream)) / bytesPerSecond : Infinity;
-  const caps = [limit?.fits, stream.cap?.bytes].map((bytes) => bytes ?? MOST_BYTES);
+  const caps = [limit?.fits, stream.capBytes].map((bytes) => bytes ?? MOST_BYTES);
   const holds = Math.min(LIMITS.logTailMax * rate.bytesPerLine, ...caps);
   return Math.min(wipeMs / 2, (500 * holds) / Math.max(1, rate.peakLines * rate.bytesPerLine) - roundTripMs);
 }
@@ -446,7 +438,7 @@ function activityOf(
   before: GroupProgress['streams'],
   after: GroupProgress['streams'],
 ): Activity {
-  if (stale || all.some(([, { gap }]) => gap?.reason === 'overrun')) return 'risky';
+  if (stale) return 'risky';
   const grows = all.some(
     ([level, { fresh, stream }]) =>
       fresh.lines.length > 0 || stream.pending?.text !== before[level]?.pending?.text,

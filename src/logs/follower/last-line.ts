@@ -72,9 +72,9 @@ export function withoutBegun(
   pending: Pending | undefined,
   fresh: readonly string[],
 ): Lines & { readonly isEnded: boolean } {
-  const start = pending === undefined || pending.taken === 0 ? undefined : begun(pending);
-  const at = start === undefined ? -1 : fresh.findIndex((line) => line.startsWith(start));
-  if (at < 0 || start === undefined) return { lines: fresh, isEnded: false };
+  const start = pending === undefined ? '' : begun(pending);
+  const at = fresh.findIndex((line) => line.startsWith(start));
+  if (start === '' || at < 0) return { lines: fresh, isEnded: false };
   const rest = (fresh[at] ?? '').slice(start.length);
   if (rest === '') return { lines: fresh.toSpliced(at, 1), isEnded: true };
   return { lines: fresh.with(at, rest), continues: at, isEnded: true };

@@ -113,8 +113,6 @@ interface Failure {
   /** Bytes that were asked for, about, and of the last answer that came through. */
   readonly size: number;
   readonly good: number;
-  /** Less is not asked for, unless the service says that even that is too large. */
-  readonly least: number;
 }
 
 /** What a failure says about sizes; undefined if it says nothing. */
@@ -123,20 +121,17 @@ export function limitAfterFailure(
   failure: Failure,
   now: number,
 ): Limit | undefined {
-  const { tooLarge, isFirst, size, good, least } = failure;
+  const { tooLarge, isFirst, size, good } = failure;
   const isSurely = tooLarge === 'surely';
-  if (tooLarge === undefined || (!isSurely && size <= NEARLY * Math.max(good, least))) return undefined;
+  if (tooLarge === undefined || (!isSurely && size <= NEARLY * Math.max(good, PROBE_TAIL))) return undefined;
   const strikes = isSurely ? SURE_STRIKES : Number(isFirst);
-  // Failures of much smaller answers say nothing about the larger ones, unless the limit is known already.
-  const isOther = limit === undefined || (limit.strikes < SURE_STRIKES && NEARLY * size < limit.fails);
   // If what came through before fails too, lines have become longer.
-  const known = Math.max(limit?.fits ?? 0, good);
-  const fits = known > 0 && 1.1 * known < size ? known : size / 2;
+  const fits = good > 0 && 1.1 * good < size ? good : size / 2;
   const waitMs = limit === undefined ? FIRST_WAIT_MS : Math.min(LONGEST_WAIT_MS, 2 * limit.waitMs);
   return {
-    fits: Math.max(isSurely ? 1 : least, fits),
+    fits: Math.max(isSurely ? 1 : PROBE_TAIL, fits),
     fails: Math.min(size, limit?.fails ?? Infinity),
-    strikes: isOther ? strikes : strikes + limit.strikes,
+    strikes: strikes + (limit?.strikes ?? 0),
     retryAt: now + waitMs,
     waitMs,
   };
@@ -145,8 +140,7 @@ export function limitAfterFailure(
 /** @param size Bytes that came through. */
 export function limitAfterAnswer(limit: Limit | undefined, size: number): Limit | undefined {
   if (limit === undefined || size <= limit.fits) return limit;
-  if (size < limit.fails) return { ...limit, fits: size };
-  return { fits: size, fails: 2 * size, strikes: 0, retryAt: limit.retryAt, waitMs: FIRST_WAIT_MS };
+  return size < limit.fails ? { ...limit, fits: size } : undefined;
 }
 
 /** An outage fails as a slow answer does, so it takes several strikes; and now and then more is tried again. */
@@ -157,11 +151,11 @@ function isSure(limit: Limit | undefined, now: number): limit is Limit {
 /** Bytes to ask for. An outage alone does not reduce it, but a third failure in a row may be one of size. */
 export function bytesToAsk(
   wanted: number,
-  { limit, failures, least }: { limit: Limit | undefined; failures: number; least: number },
+  { limit, failures }: { limit: Limit | undefined; failures: number },
   now: number,
 ): number {
   const bytes = Math.min(wanted, isSure(limit, now) ? limit.fits : MOST_BYTES);
-  return Math.max(Math.min(bytes, least), bytes * 2 ** -Math.max(0, failures - FAILURES_OF_OUTAGE));
+  return Math.max(Math.min(bytes, PROBE_TAIL), bytes * 2 ** -Math.max(0, failures - FAILURES_OF_OUTAGE));
 }
 
 /** The next size to ask for before lines are given up; undefined if no larger one comes through. */
@@ -187,9 +181,7 @@ const SLACK = 8;
 /** Whether the service gave all that was asked for, so that more may stand above. */
 export function isFull(text: Text, tail: number, unit: TailUnit | undefined): boolean {
   // A service that splits text at line ends counts the piece after the last end, too.
-  const hasLines = text.lines.length + 1 >= tail;
-  const hasBytes = text.bytes > tail - SLACK / 2;
-  return unit === undefined ? hasLines || hasBytes : unit === 'lines' ? hasLines : hasBytes;
+  return unit === 'lines' ? text.lines.length + 1 >= tail : text.bytes > tail - SLACK / 2;
 }
 
 export function canProbe({ lines, bytes }: Text): boolean {
@@ -205,6 +197,6 @@ export function unitOfProbe(text: Text): TailUnit | undefined {
 /** Whether an answer cannot be one of a service that counts so. */
 export function contradicts(text: Text, tail: number, unit: TailUnit): boolean {
   if (unit === 'bytes') return Math.min(text.bytes, text.length / 2) > tail + SLACK;
-  const isCutByBytes = tail > PROBE_TAIL && text.lines.length + 1 < tail && Math.abs(text.bytes - tail) <= 1;
+  const isCutByBytes = text.lines.length + 1 < tail && Math.abs(text.bytes - tail) <= 1;
   return text.lines.length > tail || isCutByBytes;
 }

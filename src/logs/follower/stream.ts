@@ -41,7 +41,7 @@ export interface Stream {
   /** Bytes of the largest answer. */
   readonly largest?: number | undefined;
   /** The least that an answer had which was cut although it had less than was asked for. */
-  readonly cap?: { readonly lines: number; readonly bytes: number } | undefined;
+  readonly capBytes?: number | undefined;
   /** Between which sizes a file is wiped, bytes, and how many wipes agree on it. */
   readonly wipes?: { readonly low: number; readonly high: number; readonly count: number } | undefined;
 }
@@ -142,16 +142,15 @@ export function take(stream: Stream, sighting: Sighting): ViewResult {
   return isOlder(view) ? older(stream, sighting, view) : continued(stream, sighting, view);
 }
 
-function viewOf({ window, isWhole, cap, largest = 0 }: Stream, sighting: Sighting): View {
+function viewOf({ window, isWhole, capBytes, largest = 0 }: Stream, sighting: Sighting): View {
   const { text } = sighting;
-  const isFull = sighting.isFull || reachesCap(cap, text);
+  const isFull = sighting.isFull || reachesCap(capBytes, text);
   const seen = isFull ? text.hashes.subarray(1) : text.hashes;
   const isSmall = text.bytes < NEARLY * largest;
   const found = compare(window.hashes, seen, { isFull, isWhole, isSmall });
-  const isFirst = window.hashes.length === 0 && isWhole && !isFull;
   const sureBits = isFull && isSurprising(found, seen, sighting) ? SURPRISE_BITS : SURE_BITS;
-  const isSure = isFirst || (found.bits >= sureBits && found.doubt === 0);
-  return { isFull, seen, found, isSure, isBroken: !isFirst && found.bits <= BROKEN_BITS };
+  const isSure = found.bits >= sureBits && found.doubt === 0;
+  return { isFull, seen, found, isSure, isBroken: found.bits <= BROKEN_BITS };
 }
 
 /** By the rate the view should not reach the known lines, or bring so much: a few lines may join the two by chance. */
@@ -160,9 +159,8 @@ function isSurprising({ fresh }: Comparison, seen: Float64Array, { most }: Sight
 }
 
 /** The service gave less than was asked for before, and not the oldest lines; or as much as it gives by its documents. */
-function reachesCap(cap: Stream['cap'], { lines, bytes }: Text): boolean {
-  if (lines.length === LIMITS.logTailMax) return true;
-  return cap !== undefined && (lines.length >= NEARLY * cap.lines || bytes >= NEARLY * cap.bytes);
+function reachesCap(capBytes = Infinity, { lines, bytes }: Text): boolean {
+  return lines.length === LIMITS.logTailMax || bytes >= NEARLY * capBytes;
 }
 
 function needsMore({ isDoubted }: Stream, sighting: Sighting, { isBroken, isSure }: View): boolean {
@@ -242,14 +240,14 @@ function continued(stream: Stream, sighting: Sighting, view: View): ViewResult {
 
 /** How much of the log is known, after these new lines. */
 function extended(stream: Stream, text: Text, { isFull, found }: View, lines: readonly string[]): Stream {
-  const { isWhole, size, cap, window } = stream;
+  const { isWhole, size, capBytes = Infinity, window } = stream;
   const isCut = !isFull && found.older >= CAPPED_LINES;
   const bytes = lines.reduce((sum, line) => sum + Buffer.byteLength(line) + 1, 0);
   return {
     ...stream,
     isWhole: isWhole && window.hashes.length + lines.length <= MOST_KNOWN && !isCut,
     size: isWhole && !isFull && !isCut ? text.bytes : size && size + bytes,
-    cap: isCut ? lesser(cap, text) : cap,
+    ...(isCut && { capBytes: Math.min(capBytes, text.bytes) }),
   };
 }
 
@@ -258,17 +256,10 @@ function ambiguous(most: number, expected: number | undefined): Gap {
   return { reason: 'ambiguous', lost_min: 0, lost_estimate };
 }
 
-function lesser(cap: Stream['cap'], { lines, bytes }: Text): NonNullable<Stream['cap']> {
-  return {
-    lines: Math.min(cap?.lines ?? Infinity, lines.length),
-    bytes: Math.min(cap?.bytes ?? Infinity, bytes),
-  };
-}
-
 /** Nothing that is known is of the log that begins here. */
 function startAgain(stream: Stream, sighting: Sighting, isFull: boolean): Stream {
   const { text, now } = sighting;
-  const { window, endsLines, rate, largest, cap, lags, wipes } = stream;
+  const { window, endsLines, rate, largest, capBytes, lags, wipes } = stream;
   const hashes = isFull ? text.hashes.slice(1) : text.hashes;
   const first: Stream = {
     ...EMPTY_STREAM,
@@ -279,7 +270,7 @@ function startAgain(stream: Stream, sighting: Sighting, isFull: boolean): Stream
     previous: { hashes: Array.from(window.hashes.subarray(-MOST_PREVIOUS)), at: now },
     rate,
     largest,
-    cap,
+    capBytes,
     lags,
     wipes,
   };
@@ -288,15 +279,17 @@ function startAgain(stream: Stream, sighting: Sighting, isFull: boolean): Stream
 
 function overrun(stream: Stream, sighting: Sighting): ViewResult {
   const { text, expected } = sighting;
-  const { pending, endsLines, last } = stream;
-  const cap = sighting.isFull ? stream.cap : lesser(stream.cap, text);
+  const { pending, endsLines, last, capBytes = Infinity } = stream;
   // The first line may be cut. The lines above it are lost, so it is delivered, unless it was before.
   const [top = ''] = text.lines;
   const isKnown = [last, pending?.text].some((known) => known?.endsWith(top.slice(-MOST_LAST)));
   const lines = isKnown ? text.lines.slice(1) : text.lines;
   return {
     kind: 'taken',
-    stream: { ...startAgain(stream, sighting, true), cap },
+    stream: {
+      ...startAgain(stream, sighting, true),
+      ...(!sighting.isFull && { capBytes: Math.min(capBytes, text.bytes) }),
+    },
     parting: endsLines ? undefined : lastWords(pending),
     gap: { reason: 'overrun', lost_min: 0, lost_estimate: skipped(expected, lines.length) },
     fresh: withoutBegun(pending, lines),
@@ -362,9 +355,9 @@ function learned(stream: Stream, hashes: Float64Array, { text, now }: Sighting, 
     largest: Math.max(largest, text.bytes),
     window: windowAfter(stream.window, hashes),
     last: standalone((text.lines.at(-1) ?? '').slice(-MOST_LAST)),
-    came: added > 0 ? [[now, added] as const, ...came].slice(0, MOST_CAME) : came,
+    came: [[now, added] as const, ...came].slice(0, MOST_CAME),
     seenAt: now,
-    endsLines: endsLines || (text.unended === '' && text.lines.length > 0),
+    endsLines: endsLines || text.unended === '',
   };
 }
 

@@ -84,11 +84,10 @@ export function startPump({ spool, sink, clock, random, observe }: PumpOptions):
     async stop(deadline) {
       const halted = () => halt.abort(deadline.reason);
       if (deadline.aborted) halted();
-      deadline.addEventListener('abort', halted, { once: true });
+      deadline.addEventListener('abort', halted);
       stopping = true;
       news.resolve();
       await pumping;
-      deadline.removeEventListener('abort', halted);
       await sink.close();
     },
   };
@@ -149,9 +148,6 @@ function askedFor(error: unknown): number {
   return Math.min(asked, LONGEST_RETRY_AFTER_MS);
 }
 
-/** How each command begins, in JSON. */
-const ESCAPES = ['\\u001b', '\u009B'];
-
 /** A sink that gets lines without colours and other terminal commands. */
 export function withPlainLines(sink: Sink): Sink {
   /** A batch that is written again stays the same. */
@@ -168,7 +164,6 @@ export function withPlainLines(sink: Sink): Sink {
 }
 
 function plainBatch(batch: Batch): Batch {
-  if (!ESCAPES.some((escape) => batch.bytes.includes(escape))) return batch;
   const lines = batch.records.map((record) => `${JSON.stringify(plainRecord(record))}\n`);
   return createBatch({ bytes: Buffer.from(lines.join('')), count: batch.count });
 }

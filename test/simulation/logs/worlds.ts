@@ -37,12 +37,12 @@ function vllm(index: number): string {
   return `INFO 11-21 08:${String(index % 3_600).padStart(4, '0')} engine ${DECODE[index % 4]} ${(index * 7919) % 1_000} tokens, request ${index}`;
 }
 
-/** A process that writes the same words in each life, one a second, and dies. */
-function crashLoop(lifeSeconds: number, isAnew: boolean) {
+/** A process that writes the same words in each life, one or more a second, and dies. */
+function crashLoop(lifeSeconds: number, isAnew: boolean, everyTenths = 10) {
   return (log: LogService, at: number): void => {
     const age = Math.round(10 * (at % lifeSeconds));
     if (age === 0 && isAnew && at > 0.05) log.reset();
-    if (age % 10 === 0) log.writeLines([`INFO loading the model, step ${age / 10}`]);
+    if (age % everyTenths === 0) log.writeLines([`INFO loading the model, step ${age / everyTenths}`]);
     if (age === 10 * Math.floor(lifeSeconds) - 1) log.writeLines(['CUDA error: out of memory']);
   };
 }
@@ -207,4 +207,64 @@ export const WORLDS: readonly World[] = [
     write: steady(2),
   },
   { name: 'one turn in 40 s under the rate limit', seconds: 600, turnSeconds: 40, write: steady(10) },
+  ...[true, false].map((isAnew) => ({
+    name: `a crash loop of 750 lines in 75 s, ${isAnew ? 'the log begins again' : 'appended'}`,
+    seconds: 400,
+    mostLost: isAnew ? 5 * 20 : 0,
+    write: crashLoop(75, isAnew, 1),
+  })),
+  {
+    name: 'a burst on a service whose answers have 40,000 bytes at most, or fail',
+    seconds: 300,
+    service: () => ({ byteLimit: 40_000 }),
+    mostLost: 3_000,
+    write: (log, at) => steady(at >= 100 && at < 101 ? 3_000 : 5)(log, at),
+  },
+  {
+    name: 'bursts, and a connection that breaks for 3 s now and then',
+    seconds: 400,
+    write: (log, at) => steady(at % 60 < 1 ? 900 : 2)(log, at),
+    isDown: (at) => at % 47 < 3,
+  },
+  { name: 'many lines, and one poll in five is stale', seconds: 60, service: stale, write: steady(200) },
 ];
+
+/** Polls, bytes of answers, and lines that gaps say were lost, in the unit of `npm test`: what a change of the follower costs. */
+export const FIGURES: Readonly<Record<string, readonly number[]>> = {
+  '0.3 lines/s': [119, 269_875, 0],
+  '2 lines/s': [134, 830_192, 0],
+  '20 lines/s': [134, 2_373_758, 0],
+  '200 lines/s': [133, 10_867_572, 0],
+  '2,000 lines/s': [37, 12_084_075, 0],
+  'equal health checks, and a request now and then': [139, 363_088, 0],
+  'a bar that is redrawn, ComfyUI': [112, 449_784, 0],
+  'equal tracebacks in colours, TGI': [161, 709_805, 0],
+  'several workers, merged with a lag': [134, 1_904_861, 0],
+  'a worker that is replaced': [134, 1_333_336, 27],
+  'files of 64 KB that are wiped': [116, 1_726_689, 62],
+  'one poll in five is stale': [145, 1_782_682, 0],
+  'an outage of minutes': [136, 1_078_422, 0],
+  'lines of 100 KB': [37, 29_155_272, 0],
+  'line ends of CRLF, and characters of three bytes': [77, 998_719, 0],
+  'quiet, then 30,000 lines in 5 s': [67, 13_586_692, 0],
+  'a crash loop of 12 s in the same words, the log begins again': [316, 56_652, 66],
+  'a crash loop of 30 s in the same words, the log begins again': [251, 110_040, 24],
+  'a crash loop of 40 s in the same words, the log begins again': [241, 156_058, 16],
+  'a crash loop of 100 s in the same words, the log begins again': [220, 360_662, 4],
+  'a crash loop of 40 s in the same words, on a service that lags': [386, 240_535, 12],
+  'a crash loop of 12 s in the same words, appended': [247, 1_096_810, 0],
+  'a block of 20 lines that repeats': [340, 27_695_266, 0],
+  'a block of 300 lines that repeats': [162, 2_373_123, 0],
+  'ticks of an endpoint without times, merged with a lag': [171, 623_316, 17],
+  'a block of 700 lines that repeats, in bursts': [116, 4_898_244, 0],
+  'answers capped at 20,000 bytes': [134, 1_478_650, 0],
+  'answers capped at 1,000 lines': [134, 1_485_587, 0],
+  'killed every 25 s': [143, 2_265_052, 0],
+  'a service that never ends its last line': [134, 830_905, 0],
+  'one turn in 40 s under the rate limit': [28, 880_594, 0],
+  'a crash loop of 750 lines in 75 s, the log begins again': [226, 1_257_057, 83],
+  'a crash loop of 750 lines in 75 s, appended': [210, 1_420_528, 0],
+  'a burst on a service whose answers have 40,000 bytes at most, or fail': [166, 1_678_772, 0],
+  'bursts, and a connection that breaks for 3 s now and then': [207, 7_837_177, 0],
+  'many lines, and one poll in five is stale': [49, 3_824_463, 0],
+};

@@ -1,9 +1,17 @@
 import * as fc from '../../../support/fast-check.ts';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { LogEvent } from '../../../../src/logs/events.ts';
-import { SinkBusy, startPump } from '../../../../src/logs/sinks/sink.ts';
+import { FORGOTTEN } from '../../../../src/logs/follower/group.ts';
+import {
+  ALL_ACCEPTED,
+  SinkBusy,
+  startPump,
+  withPlainLines,
+  type Sink,
+} from '../../../../src/logs/sinks/sink.ts';
+import type { Batch } from '../../../../src/logs/spool/spool-database.ts';
 import type { Spool } from '../../../../src/logs/spool/spool.ts';
-import { NEVER, numbers, progressAt, recordsFrom } from '../../../support/log-records.ts';
+import { batchOf, NEVER, numbers, progressAt, record, recordsFrom } from '../../../support/log-records.ts';
 import { CollectingSink } from '../../../support/log-sinks.ts';
 import { settled, VirtualClock } from '../../../support/log-time.ts';
 import { droppedOf } from '../../../support/log-spool.ts';
@@ -35,7 +43,7 @@ function pumping(maxBytes?: number) {
     pump.wake();
     return droppedOf(events, 'stdout') - before;
   }
-  const written = () => sink.records.map((record) => record.seq);
+  const written = () => sink.records.map(({ seq: one }) => one);
   return { clock, sink, spool, events, pump, append, written, lag: () => spool.lag('stdout') };
 }
 
@@ -177,6 +185,17 @@ describe('a spool that fails', () => {
       { kind: 'delivered', sink: 'stdout', records: 1 },
     ]);
   });
+});
+
+test('a sink of plain lines gets them without colours, and again the same batch', async () => {
+  const written: Batch[] = [];
+  const write: Sink['write'] = async (batch) => (written.push(batch), ALL_ACCEPTED);
+  const sink = withPlainLines({ name: 'file', write, close: async () => {} });
+  const { line: _, ...gap } = { ...record(2), gap: FORGOTTEN, line: '' };
+  const batch = batchOf([record(1, '\u001B[31mred\u001B[0m \u009B1mbold'), gap]);
+  for (const one of [batch, batch]) expect(await sink.write(one, NEVER)).toBe(ALL_ACCEPTED);
+  expect(written[0]).toMatchObject({ count: 2, records: [record(1, 'red bold'), gap] });
+  expect(written[1]).toBe(written[0]);
 });
 
 describe('the end', () => {
