@@ -112,7 +112,7 @@ function byHand(): CoverageRow[] {
 const LIMIT_TESTS: Record<keyof typeof LIMITS, readonly [file: string, names: string]> = {
   onstartLength: [
     'unit/client/flows/launch.test.ts',
-    'that is too long even so is refused with both lengths',
+    'options that cannot work are refused before anything is rented',
   ],
   methodLabelLength: ['unit/emulator/tfa/errors.test.ts', 'label'],
   backupCodesPerSet: [MOVES, 'are replaced by a fresh set of 10'],
