@@ -215,7 +215,7 @@ describe('an app', () => {
     }
   }
 
-  const UNHEALTHY = { url: 'http://127.0.0.1:9', wanted: '' };
+  const UNHEALTHY = { url: 'http://127.0.0.1:9', wanted: '42@1h' };
 
   test.each([
     ['unknown', { address: 'http://127.0.0.1:9/other' }],
@@ -226,8 +226,10 @@ describe('an app', () => {
     await askUntil(scene, 'withheld');
     scene.heart.reload(scene.wanted, scene.settings, choice);
     expect(scene.heart.app()).toMatchObject({ state: 'withheld' });
+    expect(scene.heart.snapshotOf(42)?.state).toBe('withheld');
     scene.heart.reload(scene.wanted, scene.settings, { ...choice, ...other });
     expect(scene.heart.app()).toMatchObject({ state });
+    expect(scene.heart.snapshotOf(42)?.state).not.toBe('withheld');
     expect(scene.news.at(-1)).toMatchObject({ type: 'resumed', because: 'reload' });
   });
 

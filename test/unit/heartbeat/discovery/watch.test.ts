@@ -355,6 +355,9 @@ test('an id that the list does not have is asked for by itself', async () => {
   await scene.time.pass(5 * SECOND);
   expect([scene.ttlOf(1), scene.ttlOf(2)]).toEqual([60_000, 90_000]);
   expect(scene.times(1)).toEqual([]);
+  scene.list = () => [];
+  await scene.time.pass(35 * SECOND);
+  expect(scene.times(1)).toHaveLength(1);
 });
 
 test('however many ids are asked for by themselves, the list comes first', async () => {

@@ -150,6 +150,7 @@ describe('the daemon', () => {
 
   test('that does not begin with a reload is not waited for', async () => {
     scene.service.reload();
+    await vi.advanceTimersByTimeAsync(1_000);
     scene.service.reload();
     await vi.advanceTimersByTimeAsync(2_999);
     expect(scene.said()).toEqual([]);
