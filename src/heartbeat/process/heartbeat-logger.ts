@@ -158,7 +158,7 @@ export class HeartbeatLogger {
     if (to !== 'healthy') story.trouble ??= OVERDUE;
     story.expiresAt = remainingMs === undefined ? undefined : performance.now() + remainingMs;
     const waitMs = Math.max(GATHER_MS, this.#changesAt + BETWEEN_MS - performance.now());
-    if (isUnlogged(story)) this.#timer ??= setTimeout(() => this.#logChanges(), waitMs);
+    this.#timer ??= setTimeout(() => this.#logChanges(), waitMs);
   }
 
   /** One line for each state that deployments have come to. */

@@ -85,21 +85,24 @@ describe('over HTTP', () => {
     await until(() => app.open === 0);
   });
 
-  test('user and password are sent, and path and query as they are', async () => {
+  test.each([
+    ['', undefined],
+    ['me', 'me:'],
+    [':p%40ss', ':p@ss'],
+    ['me:p%40ss', 'me:p@ss'],
+  ])('user and password %s are sent, and path and query as they are', async (login, sent) => {
     let seen: unknown;
     app.answer = (response, { url, headers }) => {
       seen = [url, headers.authorization];
       response.end();
     };
-    await ask(app.url.replace('127', 'me:p%40ss@127').replace('/health', '/a%20b?full=1&x'));
-    expect(seen).toEqual(['/a%20b?full=1&x', `Basic ${Buffer.from('me:p@ss').toString('base64')}`]);
+    await ask(app.url.replace('127', `${login}@127`).replace('/health', '/a%20b?full=1&x'));
+    expect(seen).toEqual(['/a%20b?full=1&x', sent && `Basic ${Buffer.from(sent).toString('base64')}`]);
   });
 
   test('no proxy is asked', async () => {
-    vi.stubEnv('http_proxy', 'http://127.0.0.1:9');
-    vi.stubEnv('HTTP_PROXY', 'http://127.0.0.1:9');
-    vi.stubEnv('no_proxy', '');
-    vi.stubEnv('NO_PROXY', '');
+    for (const name of ['http_proxy', 'HTTP_PROXY']) vi.stubEnv(name, 'http://127.0.0.1:9');
+    for (const name of ['no_proxy', 'NO_PROXY']) vi.stubEnv(name, '');
     expect(await ask()).toEqual({ healthy: true });
   });
 

@@ -128,6 +128,10 @@ describe('deployments by name are looked up anew', () => {
     await vi.advanceTimersByTimeAsync(10_000);
     expect(scene.told).toContain('gone');
     expect(scene.heart.snapshotOf(42)?.state).toBe('gone');
+    await vi.advanceTimersByTimeAsync(12_000);
+    const { sent } = scene;
+    const reload = (): number => (scene.heart.reload(scene.wanted, scene.settings), scene.sent);
+    await soon(reload).toBeGreaterThan(sent);
   });
 
   test('when one tag is deleted: another tag of the name does not replace it', async () => {
@@ -192,6 +196,8 @@ test('half of the attempts that may be open are for those that are not overdue',
   await vi.advanceTimersByTimeAsync(300);
   expect(scene.sent).toBe(4);
   expect(scene.heart.avoidedAddresses()).toEqual([]);
+  scene.heart.reload(deploymentList.parse('6@20s').value ?? [], scene.settings);
+  expect(scene.told.at(-1)).toEqual({ removed: 5 });
 });
 
 describe('an app', () => {
@@ -209,16 +215,21 @@ describe('an app', () => {
     }
   }
 
-  const UNHEALTHY = { url: 'http://127.0.0.1:9', wanted: '' };
+  const UNHEALTHY = { url: 'http://127.0.0.1:9', wanted: '42@1h' };
 
-  test('that is still the same after a reload keeps the deployments withheld', async () => {
+  test.each([
+    ['unknown', { address: 'http://127.0.0.1:9/other' }],
+    ['unhealthy', { grace: 60_000 }],
+  ])('that is still the same after a reload keeps the deployments withheld, not %s', async (state, other) => {
     const choice = { address: app.url, grace: 5_000 };
     await using scene = new Scene({ ...UNHEALTHY, app: choice });
     await askUntil(scene, 'withheld');
     scene.heart.reload(scene.wanted, scene.settings, choice);
     expect(scene.heart.app()).toMatchObject({ state: 'withheld' });
-    scene.heart.reload(scene.wanted, scene.settings, { ...choice, address: `${app.url}?other` });
-    expect(scene.heart.app()).toMatchObject({ state: 'unknown' });
+    expect(scene.heart.snapshotOf(42)?.state).toBe('withheld');
+    scene.heart.reload(scene.wanted, scene.settings, { ...choice, ...other });
+    expect(scene.heart.app()).toMatchObject({ state });
+    expect(scene.heart.snapshotOf(42)?.state).not.toBe('withheld');
     expect(scene.news.at(-1)).toMatchObject({ type: 'resumed', because: 'reload' });
   });
 

@@ -139,6 +139,10 @@ describe('one that is gone', () => {
     expect(beaten(learnGone(missing, 1, 120_000))).toEqual([1]);
     const older = { ...NEW, id: 1 };
     expect(beaten(learnGone(afterLists([[older, NEW], [older]]), 2, 30_000))).toEqual([1, 2]);
+    expect(beaten(learnGone(afterLists([[older], [NEW], []]), 1, 60_000))).toEqual([1, 2]);
+    const two = new Selection([byName('square'), byName('circle')]);
+    const other = learnList(learnList(NOTHING_KNOWN, [older], two, 0), [{ ...CIRCLE, id: 2 }], two, 30_000);
+    expect(learnGone(other, 1, 30_000)).toBe(other);
   });
 
   test('is forgotten once another has its name and tag, and comes not back when that one is gone', () => {

@@ -16,7 +16,7 @@ import { refusal } from '../../../support/refusal.ts';
 
 const OPERATION = 'deployments.heartbeat';
 
-test.each([
+test.each<[status: number, outcome: object, code?: string]>([
   [200, { type: 'failed', reason: 'rejected' }],
   [299, { type: 'failed', reason: 'rejected' }],
   [199, { type: 'failed', reason: 'status' }],
@@ -25,12 +25,13 @@ test.each([
   [400, { type: 'failed', reason: 'status' }],
   [401, { type: 'unauthorized' }],
   [403, { type: 'failed', reason: 'unreadable' }],
+  [403, { type: 'unauthorized' }, 'forbidden'],
   [404, { type: 'failed', reason: 'unreadable' }],
   [499, { type: 'failed', reason: 'status' }],
   [500, { type: 'failed', reason: 'server-error' }],
   [503, { type: 'failed', reason: 'server-error' }],
-])('a refusal with status %i', (status, outcome) => {
-  expect(outcomeOf(new ApiError(OPERATION, refusal({ status })))).toMatchObject(outcome);
+])('a refusal with status %i', (status, outcome, code) => {
+  expect(outcomeOf(new ApiError(OPERATION, refusal({ status, code })))).toMatchObject(outcome);
 });
 
 describe('an attempt without an answer', () => {
@@ -136,6 +137,7 @@ describe('an attempt without an answer', () => {
 });
 
 describe('one heartbeat', () => {
+  type Heartbeat = Parameters<typeof createBeatPort>[0]['deployments']['heartbeat'];
   const { signal } = new AbortController();
   const request: BeatRequest = {
     deploymentId: 7,
@@ -193,15 +195,15 @@ describe('one heartbeat', () => {
     ],
   ])('is judged by its answer: %s', async (_, answer, judgement, more) => {
     const judge = vi.fn<Peer['judge']>();
-    const beat = createBeatPort({
-      deployments: {
-        heartbeat(_input, options) {
-          options?.onPeer?.({ address: '192.0.2.1', addresses: 2, judge });
-          return answer();
-        },
-      },
-    });
-    expect(await beat(request)).toMatchObject(more);
+    const beatBy = (peer?: Peer) => {
+      const heartbeat: Heartbeat = (_input, options) => {
+        if (peer) options?.onPeer?.(peer);
+        return answer();
+      };
+      return createBeatPort({ deployments: { heartbeat } })(request);
+    };
+    expect(await beatBy({ address: '192.0.2.1', addresses: 2, judge })).toMatchObject(more);
     expect(judge.mock.calls.flat()).toEqual(judgement);
+    expect(await beatBy()).not.toHaveProperty('address');
   });
 });

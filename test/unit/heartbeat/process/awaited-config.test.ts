@@ -1,6 +1,11 @@
-import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { readFileSync } from 'node:fs';
+import type { ServerResponse } from 'node:http';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { loadHeartConfig } from '../../../../src/config/load-heart.ts';
-import { awaitConfig } from '../../../../src/heartbeat/process/main.ts';
+import { keepEarlySignals } from '../../../../src/heartbeat/process/early-signals.ts';
+import { awaitConfig, runHeart } from '../../../../src/heartbeat/process/main.ts';
+import { serve } from '../../../support/local-server.ts';
+import { prefixed } from '../../../support/settings.ts';
 
 const ENVIRONMENT = {
   PILOTLIGHT_API_KEY: 'a-key',
@@ -15,7 +20,6 @@ afterEach(() => void vi.useRealTimers());
 /** `text` is that of the file; undefined while it is not there. */
 function waiting(text: string | undefined) {
   const lines: string[] = [];
-  const { promise: told, resolve: tell } = Promise.withResolvers<void>();
   const file = { text, looks: 0 };
   const end = awaitConfig({
     load: () => {
@@ -28,9 +32,9 @@ function waiting(text: string | undefined) {
     },
     allProblems: () => Promise.resolve([]),
     stderr: { write: (line) => void lines.push(line) },
-    told,
+    told: new Promise(() => {}),
   });
-  return { end, file, lines, tell };
+  return { end, file, lines };
 }
 
 test('a file that is not there is looked for every second, and named once a minute', async () => {
@@ -52,11 +56,54 @@ test('a configuration that is wrong is not waited for', async () => {
   expect(lines).toEqual([expect.stringContaining('not started')]);
 });
 
-test('whoever is told to end while it waits does', async () => {
-  const { end, file, tell } = waiting(undefined);
-  await vi.advanceTimersByTimeAsync(1_500);
-  tell();
-  expect(await end).toBe('told');
-  await vi.advanceTimersByTimeAsync(10_000);
-  expect(file.looks).toBe(3);
+describe('the program', () => {
+  const end = (signal: NodeJS.Signals) => process.emit(signal, signal);
+  beforeEach(() => {
+    vi.useRealTimers();
+    vi.spyOn(process, 'execve').mockReturnValue(undefined as never);
+    vi.spyOn(process, 'exit').mockImplementation((code) => {
+      throw new Error(`exit ${code}`);
+    });
+  });
+  afterEach(() => {
+    vi.unstubAllEnvs();
+    vi.restoreAllMocks();
+    for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP']) process.removeAllListeners(signal);
+  });
+
+  function run(env: Readonly<Record<string, string>>): Promise<void> {
+    const all = prefixed({ API_KEY: 'a-key', LOG_LEVEL: 'fatal', FINAL_HEARTBEAT: 'false', ...env });
+    for (const [name, value] of Object.entries(all)) vi.stubEnv(name, value);
+    return runHeart(() => Promise.resolve([]));
+  }
+
+  test('beats as its signals say, and ends', async () => {
+    const answer = vi.fn((_: unknown, response: ServerResponse) => response.end('{"deployment_id":42}'));
+    await using server = await serve(answer);
+    vi.stubEnv('UV_THREADPOOL_SIZE', undefined);
+    const ended = run({ BASE_URL: server.url, DEPLOYMENTS: '' });
+    expect([end('SIGUSR1'), end('SIGUSR2')]).toEqual([true, true]);
+    vi.stubEnv('PILOTLIGHT_DEPLOYMENTS', '42@20s');
+    await expect.poll(() => end('SIGHUP') && answer.mock.calls.length, { interval: 250 }).toBeGreaterThan(0);
+    end('SIGINT');
+    expect(() => end('SIGTERM')).toThrow('exit 143');
+    await expect(ended).rejects.toThrow('exit 0');
+    expect(process.report.excludeEnv).toBe(true);
+    expect(process.env['UV_THREADPOOL_SIZE']).toBeUndefined();
+    if (process.platform === 'linux')
+      expect(readFileSync('/proc/self/coredump_filter', 'utf8')).toBe('00000000\n');
+  });
+
+  test('does not start with a configuration that is wrong', async () => {
+    vi.stubEnv('UV_THREADPOOL_SIZE', '5');
+    await run({ BASE_URL: 'https://service.example', DEPLOYMENTS: 'none' });
+    expect([process.exitCode, process.env['UV_THREADPOOL_SIZE']]).toEqual([2, '5']);
+    process.exitCode = undefined;
+  });
+
+  test('ends by a signal that came before it listened', async () => {
+    keepEarlySignals();
+    end('SIGTERM');
+    await expect(run({ ENV_FILE: '/not/there' })).rejects.toThrow('exit 0');
+  });
 });

@@ -89,6 +89,10 @@ test('each problem is said at the start by its severity, and which variables do 
     { level: 'info', names: ['PILOTLIGHT_SERVICE_HOST'], msg: MESSAGES.ignoredVariables.text },
     { level: 'info', names: ['PILOTLIGHT_DEPLOYMENT_TTL'], msg: MESSAGES.overriddenVariables.text },
   ]);
+  writeFileSync(join(folder.path, 'key'), 'first-key');
+  service.reload();
+  const words = [MESSAGES.overriddenVariables.text, MESSAGES.reloaded.text];
+  await soon(() => lines.slice(4).map((line) => line.msg)).toEqual(words);
   await service.stop();
 });
 
@@ -109,7 +113,7 @@ describe('the daemon', () => {
     expect(scene.quits).toBe(0);
     scene.daemon.say({ type: 'ask', ask: { number: 1, operations: [], answers: [] } });
     await vi.advanceTimersByTimeAsync(1);
-    expect(scene.daemon.heard.at(-1)).toMatchObject({ type: 'grants' });
+    expect(scene.daemon.heard.at(-1)).toMatchObject({ type: 'grants', grants: { number: 1 } });
     scene.daemon.say({ type: 'quit' });
     await vi.advanceTimersByTimeAsync(1);
     expect(scene.quits).toBe(1);
@@ -146,6 +150,7 @@ describe('the daemon', () => {
 
   test('that does not begin with a reload is not waited for', async () => {
     scene.service.reload();
+    await vi.advanceTimersByTimeAsync(1_000);
     scene.service.reload();
     await vi.advanceTimersByTimeAsync(2_999);
     expect(scene.said()).toEqual([]);
@@ -260,30 +265,25 @@ describe('the end', () => {
     ]);
   });
 
-  const MISSED = MESSAGES.lastNotAccepted.text;
-
-  test('names those that no last heartbeat reached', async () => {
-    const { service, lines } = new Scene({ DEPLOYMENTS: '42@20s,43@20s', SHUTDOWN_TIMEOUT: '350ms' });
+  test.each([
+    ['true', [{ level: 'warn', count: 2, deploymentIds: [42, 43] }]],
+    ['false', []],
+  ])('names those that no last heartbeat reached: %s', async (isSent, missed) => {
+    const DEPLOYMENTS = '42@20s,43@20s';
+    const { service, lines } = new Scene({ DEPLOYMENTS, SHUTDOWN_TIMEOUT: '350ms', FINAL_HEARTBEAT: isSent });
     await service.firstExchange;
     await service.stop();
-    expect(lines.filter(({ msg }) => msg === MISSED)).toMatchObject([
-      { level: 'warn', count: 2, deploymentIds: [42, 43] },
-    ]);
-  });
-
-  test('sends none where that is configured', async () => {
-    const { service, lines } = new Scene({ DEPLOYMENTS: '42@20s', FINAL_HEARTBEAT: 'false' });
-    await service.stop();
-    expect(lines.map(({ msg }) => msg)).not.toContain(MISSED);
+    expect(lines.filter(({ msg }) => msg === MESSAGES.lastNotAccepted.text)).toMatchObject(missed);
   });
 });
 
 describe('a heart with a deployment', () => {
   const ACCEPTED = { success: true, deployment_id: 42 };
 
-  test('tells the daemon of it, of its requests, and when it is no more', async () => {
+  test('tells the daemon of it, of its requests, of its app, and when it is no more', async () => {
     await using server = await serve((_, response) => response.end(JSON.stringify(ACCEPTED)));
-    const scene = new Scene({ BASE_URL: server.url, DEPLOYMENTS: '42@20s', LOG_LEVEL: 'warn' });
+    const app = { APP_HEALTH: 'tcp://127.0.0.1:9', APP_GRACE: '33s' };
+    const scene = new Scene({ BASE_URL: server.url, DEPLOYMENTS: '42@20s', LOG_LEVEL: 'warn', ...app });
     const { service, daemon, environment, reports } = scene;
     await service.firstExchange;
     scene.startDaemon();
@@ -297,6 +297,8 @@ describe('a heart with a deployment', () => {
     const { residentBytes, cpuSeconds } = reports()[0]?.vitals ?? {};
     expect(residentBytes).toBeGreaterThan(1e7);
     expect(cpuSeconds).toBeGreaterThan(0);
+    await soon(scene.said).toContain(MESSAGES.appUnhealthy.text);
+    await soon(() => reports().at(-1)?.app).toMatchObject({ state: 'unhealthy', graceMs: 33_000 });
     environment['DEPLOYMENTS'] = '';
     daemon.say({ type: 'reload', number: 1 });
     await soon(() => reports().flatMap(({ removed }) => removed)).toEqual([42]);
@@ -341,22 +343,6 @@ describe('a heart with a deployment', () => {
     expect(text).toContain('if this is the value itself, set PILOTLIGHT_API_KEY instead');
     expect(text).not.toContain(secret);
     expect(text).not.toContain('refuses');
-  });
-
-  test('asks the app that it is kept alive for, and shows it', async () => {
-    await using server = await serve((_, response) => response.end(JSON.stringify(ACCEPTED)));
-    const scene = new Scene({
-      BASE_URL: server.url,
-      DEPLOYMENTS: '42@20s',
-      FINAL_HEARTBEAT: 'false',
-      APP_HEALTH: 'tcp://127.0.0.1:9',
-      APP_GRACE: '33s',
-    });
-    scene.startDaemon();
-    const words = MESSAGES.appUnhealthy.text;
-    await soon(scene.said).toContain(words);
-    await soon(() => scene.reports().at(-1)?.app).toMatchObject({ state: 'unhealthy', graceMs: 33_000 });
-    await scene.service.stop();
   });
 });
 

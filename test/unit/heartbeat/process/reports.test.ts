@@ -109,6 +109,7 @@ test('whoever waits until the daemon knows all is told when it does, or when nob
   expect(told).toBe(1);
   reports.changed(1);
   const another = reports.upToDate();
+  expect(await Promise.race([another, new Promise((resolve) => setImmediate(resolve, 1))])).toBe(1);
   reports.close();
   await another;
   await reports.upToDate();
