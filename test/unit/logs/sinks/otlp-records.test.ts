@@ -9,7 +9,7 @@ const told = (...records: readonly LogRecord[]) => toOtlpRecords(records);
 test('a line of an endpoint has its name and its id', () => {
   const { workergroup_id: _, ...place } = record(1, 'managing');
   const [one] = told({ ...place, line: 'managing', endpoint: 'chat', endpoint_id: 31 });
-  expect(one?.attributes).toEqual({ endpoint: 'chat', endpoint_id: 31, epoch: 1, seq: 1 });
+  expect(one?.attributes).toStrictEqual({ endpoint: 'chat', endpoint_id: 31, epoch: 1, seq: 1 });
   expect(one?.resource.attributes['service.instance.id']).toBe('endpoint-31');
 });
 
