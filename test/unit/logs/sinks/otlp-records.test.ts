@@ -47,5 +47,5 @@ test('a gap of unknown size says so', () => {
   const { line: _, ...place } = { ...record(4), line: '' };
   const [unknown] = told({ ...place, gap: { reason: 'reset', lost_min: 0, lost_estimate: null } });
   expect(unknown?.body).toBe('gap in the log (reset): at least 0 lines lost, how many is unknown');
-  expect(unknown?.attributes).not.toHaveProperty('gap.lost_estimate');
+  expect(unknown?.attributes).not.toHaveProperty(['gap.lost_estimate']);
 });
