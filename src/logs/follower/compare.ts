@@ -114,14 +114,13 @@ function moved(partners: Partners, by: number): Partners {
 /** The smallest overlap that is evidence enough by itself. */
 function smallestSure(candidates: readonly number[], known: Float64Array, scale: Scale): number {
   const distinct = new Set<number>();
-  let bits = 0;
-  const largest = candidates.at(-1) ?? 0;
-  for (const [index, hash] of known.toReversed().entries()) {
+  let [bits, count] = [0, 0];
+  while (bits < SURE_BITS && count < known.length) {
+    const hash = known[known.length - ++count] ?? 0;
     if (!distinct.has(hash)) bits += scale.rarity(hash);
     distinct.add(hash);
-    if (bits >= SURE_BITS) return candidates.find((lines) => lines > index) ?? largest;
   }
-  return largest;
+  return candidates.find((lines) => lines >= count) ?? 0;
 }
 
 /** Weighs one way to pair a view with the known lines. */
@@ -182,7 +181,8 @@ class Scale {
   #unpaired(partners: Partners, first: number): Map<number, number[]> {
     const paired = new Uint8Array(this.#known.length);
     for (const place of partners) if (place >= 0) paired[place] = 1;
-    const places = paired.keys().filter((place) => place >= first && paired[place] === 0);
+    const places: number[] = [];
+    for (let place = first; place < paired.length; place++) if (paired[place] === 0) places.push(place);
     return Map.groupBy(places, (place) => this.#known[place] ?? 0);
   }
 

@@ -298,7 +298,7 @@ function read(before: GroupState, { tail, now, roundTripMs }: PollResult, texts:
   const { progress } = state;
   const size = tail * bytesPerUnit(progress);
   const wider = state.tries < MOST_TRIES ? widerBytes(progress.limit, size, now) : undefined;
-  const widerTail = wider === undefined ? tail : Math.max(tail + 1, units(progress, wider));
+  const widerTail = wider === undefined ? tail : Math.ceil(wider / bytesPerUnit(progress));
   const outcomes = texts.map(([level, text]): readonly [string, ViewResult] => {
     const known = progress.streams[level] ?? EMPTY_STREAM;
     const [rate, sinceMs] = [rateOf(known), sinceSeen(state, known, now)];
@@ -398,10 +398,11 @@ function numberRecords({ source, progress, mark }: GroupState, all: readonly Tak
   for (const [level, { parting, gap, fresh }] of all) {
     if (parting !== undefined) append(level, { line: lastState(parting) });
     if (gap?.reason === 'reset') {
-      const isLate = began === undefined || Math.abs(now - began.at) >= ONE_RESET_MS;
-      const same = isLate || began?.levels.includes(level) ? undefined : began;
-      if (same === undefined) epoch += 1;
-      began = { at: same?.at ?? now, levels: [...(same?.levels ?? []), level] };
+      if (began === undefined || Math.abs(now - began.at) >= ONE_RESET_MS || began.levels.includes(level)) {
+        epoch += 1;
+        began = { at: now, levels: [] };
+      }
+      began = { ...began, levels: [...began.levels, level] };
     }
     if (gap !== undefined) append(level, { gap });
     for (const [index, line] of fresh.lines.entries()) {

@@ -173,7 +173,7 @@ export const FIRST_TAIL = 100_000;
 /** Asked for once to learn the unit. A service that counts bytes or characters gives so many; a service that counts lines gives more. */
 export const PROBE_TAIL = 64;
 /** The log must have as much before that is asked. */
-const ENOUGH = { lines: PROBE_TAIL, bytes: 1_000 } as const;
+const ENOUGH_BYTES = 1_000;
 
 /** A character may be cut, and a cut one arrives as up to three replacement characters of three bytes. */
 const SLACK = 8;
@@ -184,19 +184,18 @@ export function isFull(text: Text, tail: number, unit: TailUnit | undefined): bo
   return unit === 'lines' ? text.lines.length + 1 >= tail : text.bytes > tail - SLACK / 2;
 }
 
-export function canProbe({ lines, bytes }: Text): boolean {
-  return lines.length > ENOUGH.lines || bytes > ENOUGH.bytes;
+export function canProbe({ bytes }: Text): boolean {
+  return bytes > ENOUGH_BYTES;
 }
 
 /** @returns undefined if the answer fits both units, as one of blank lines or a whole log does. */
 export function unitOfProbe(text: Text): TailUnit | undefined {
-  if (Math.min(text.bytes, text.length) > PROBE_TAIL + SLACK) return 'lines';
+  if (text.length > PROBE_TAIL + SLACK) return 'lines';
   return isFull(text, PROBE_TAIL, 'lines') || !isFull(text, PROBE_TAIL, 'bytes') ? undefined : 'bytes';
 }
 
-/** Whether an answer cannot be one of a service that counts so. */
+/** Whether an answer cannot be one of a service that counts so. As many bytes as were asked for are cut by bytes. */
 export function contradicts(text: Text, tail: number, unit: TailUnit): boolean {
-  if (unit === 'bytes') return Math.min(text.bytes, text.length / 2) > tail + SLACK;
-  const isCutByBytes = text.lines.length + 1 < tail && Math.abs(text.bytes - tail) <= 1;
-  return text.lines.length > tail || isCutByBytes;
+  if (unit === 'bytes') return text.length / 2 > tail + SLACK;
+  return text.lines.length > tail || Math.abs(text.bytes - tail) <= 1;
 }

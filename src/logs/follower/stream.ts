@@ -316,10 +316,10 @@ function skipped(expected: number | undefined, held: number): number | null {
   return expected === undefined || expected < 1.5 * held ? null : Math.max(1, Math.round(expected - held));
 }
 
-/** Bytes until the file is full, and wiped; Infinity if that is not known. */
+/** Bytes until the file may be full, and wiped; Infinity if that is not known. */
 export function roomLeft({ size, wipes }: Stream): number {
   if (size === undefined || wipes === undefined || wipes.count < ENOUGH_WIPES) return Infinity;
-  return Math.max(0, wipes.low - size);
+  return wipes.low - size;
 }
 
 /** A file that was wiped was larger than at the answer before, and no larger than the rate could make it. */

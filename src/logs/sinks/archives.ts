@@ -11,6 +11,7 @@ import { createGzip } from 'node:zlib';
 /** Of a new file: what workers print is private, until its owner sets another mode. */
 export const FILE_MODE = 0o600;
 const PARTIAL = '.gz.partial';
+const NUMBER = /^([1-9]\d*)(?:\.gz)?$/;
 const PERMISSIONS = 0o777;
 
 interface Archive {
@@ -85,13 +86,11 @@ export class Archives {
     const entries = await readdir(dirname(this.#path), { withFileTypes: true });
     const files = new Set(entries.filter((entry) => entry.isFile()).map(({ name }) => name));
     const prefix = `${basename(this.#path)}.`;
-    const numbers = new Set<number>();
-    for (const { name } of entries) {
-      const [, digits] =
-        /^([1-9]\d*)(?:\.gz)?$/.exec(name.startsWith(prefix) ? name.slice(prefix.length) : '') ?? [];
-      if (digits !== undefined) numbers.add(Number(digits));
-    }
-    return [...numbers]
+    const numbers = entries
+      .filter(({ name }) => name.startsWith(prefix))
+      .flatMap(({ name }) => NUMBER.exec(name.slice(prefix.length))?.[1] ?? []);
+    return [...new Set(numbers)]
+      .map(Number)
       .sort((one, other) => one - other)
       .map((number) => ({
         number,

@@ -65,6 +65,19 @@ describe('the unit of tail', () => {
     expect(growing.polls.state.progress.unit).toBeUndefined();
   });
 
+  test.each([
+    ['x'.repeat(60), undefined],
+    ['x'.repeat(61), 'bytes'],
+    ['x'.repeat(72), 'bytes'],
+    ['x'.repeat(73), 'lines'],
+    [`${'\n'.repeat(62)}x`, 'bytes'],
+    [`${'\n'.repeat(63)}x`, undefined],
+  ])('is told by an answer to a question for 64 of it: %j', (text, unit) => {
+    const polls = new LogPolls();
+    polls.poll((tail) => ({ kind: 'text', text: tail === 64 ? text : 'x'.repeat(1_001) }));
+    expect(polls.state.progress.unit).toBe(unit);
+  });
+
   test('is learned again when a service changes its mind', () => {
     const growing = new Growing();
     growing.write(200);

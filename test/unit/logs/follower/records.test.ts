@@ -43,8 +43,10 @@ describe('levels', () => {
     polls.poll(() => levels({ info0: text('x'), debug: text('p', 'q') }));
     polls.poll(() => levels({ info0: text('x'), debug: text('y') }));
     expect(polls.state.progress.epoch).toBe(2);
-    polls.poll(() => levels({ info0: text('x'), debug: text('z') }), 70_000);
+    polls.poll(() => levels({ info0: text('w'), debug: text('y') }));
     expect(polls.state.progress.epoch).toBe(3);
+    polls.poll(() => levels({ info0: text('w'), debug: text('z') }), 70_000);
+    expect(polls.state.progress.epoch).toBe(4);
   });
 
   test('are stored if one of them changes', () => {

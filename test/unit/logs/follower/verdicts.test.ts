@@ -21,7 +21,7 @@ describe('a view that continues the known lines', () => {
     ],
     [
       'may lack lines between others, which come back',
-      'whole a b c d e f → a b c d e f \n whole a c e f g → g \n whole a b c d e f g h → h',
+      'whole a b c d e f → a b c d e f \n whole a c e f → - \n whole a c e f g → g \n whole a b c d e f g h → h',
     ],
     [
       'is asked for more if it may join them in several places',
@@ -43,6 +43,10 @@ describe('late lines', () => {
     [
       'and one that another answer lacks again',
       'whole a b c → a b c \n whole a X b c → X \n whole a b c d → d',
+    ],
+    [
+      'behind lines that repeat',
+      'whole a p q r p q r b p q r p q r → a p q r p q r b p q r p q r \n full a p q r p q r b L p q r p q r n → L n',
     ],
     ['that only changed places are not new', 'whole a b c d → a b c d \n whole b a c d e → e'],
   ])('%s', (_name, picture) => void expectPicture(picture));
@@ -176,6 +180,7 @@ describe('a full view that does not fit', () => {
     pictured.answer(lines(0, 2_000));
     const { records } = pictured.answer(`${lines(1_970, 1_995)}late\n${lines(1_995, 2_001)}`, 32);
     expect(linesOf(records)).toEqual(['late', 'line 2000']);
+    expect(pictured.answer(lines(500, 530), 31).stale).toBe(true);
   });
 
   test('of a service that caps its answers is an overrun, and no log that began again', () => {
@@ -197,6 +202,7 @@ describe('a full view that does not fit', () => {
     const pictured = new Pictured({ start: 'end' });
     pictured.answer('a\nb\n', tail);
     expect(pictured.answer(text).records[0]).toMatchObject({ gap: { reason } });
+    expect(pictured.state.progress.streams['']?.capBytes === undefined).toBe(reason === 'reset');
   });
 });
 

@@ -115,7 +115,7 @@ test('has accepted records, in a folder of its own, for its owner alone', async 
   const path = join(folder, 'logs', 'worker.log');
   const sink = open(path);
   expect(await write(sink, 1, 3)).toEqual({ rejected: 0 });
-  expect([seqsIn(path), statSync(path).mode & 0o777]).toEqual([[1, 2, 3], 0o600]);
+  expect([sink.name, seqsIn(path), statSync(path).mode & 0o777]).toEqual(['file', [1, 2, 3], 0o600]);
   await write(sink, 4);
   await sink.close();
   expect([seqsIn(path), namesBeside(path)]).toEqual([[1, 2, 3, 4], ['worker.log']]);

@@ -168,7 +168,7 @@ test('an end that is signalled ends a request, and says nothing of the receiver'
   const ending = new AbortController();
   const written = sink.write(batch, ending.signal);
   await expect.poll(sizes, { interval: 1 }).toHaveLength(1);
-  ending.abort(new Error('the end'));
+  ending.abort(new DOMException('the end', 'AbortError'));
   await expect(written).rejects.toThrow('the end');
   await sink.write(batch, NEVER);
   expect(sizes()).toEqual([8, 8]);

@@ -310,6 +310,7 @@ describe('a file', () => {
     wait();
     append(recordsFrom(6, 2), inEpoch(NOW + 10_000, 7));
     expect([spool.durable, spool.progress(SOURCE)?.epoch]).toEqual([false, NOW + 10_001]);
+    expect((await openSpool(directory)).spool.epochAfterLoss).toBeUndefined();
     rmSync(directory);
     wait();
     expect([drain(), spool.durable]).toEqual([[6, 7], true]);
