@@ -162,6 +162,7 @@ export class RateLimiter {
     bucket.lastAt = now;
     key.lastAt = now;
     key.lastWho = who;
+    if (who === 'heartbeat') key.heartbeatLeftAt = now;
     const isLimited = this.isKeyLimited(now);
     if (isBackground(who)) {
       // A limited key's turns do not fall in step with the refill of the bucket.
@@ -255,8 +256,8 @@ export class RateLimiter {
     if (this.isKeyLimited(now)) {
       const heartbeatAt = this.heartbeatAt();
       // After a heartbeat the bucket may be empty: the best moment is the middle between two.
-      const gap = Math.min(spacing, LONGEST_YIELD_MS, (heartbeatAt - key.lastAt) / 2);
-      if (gap > 0) opensAt = Math.max(opensAt, key.lastAt + gap);
+      const gap = Math.min(spacing, LONGEST_YIELD_MS, (heartbeatAt - key.heartbeatLeftAt) / 2);
+      if (gap > 0) opensAt = Math.max(opensAt, key.heartbeatLeftAt + gap);
       opensAt = Math.max(opensAt, key.lastAt + key.spacing);
       const isQuestionNext = isDaemon && this.questions > 0 && questionAt < lastAt;
       isBehind ||= heartbeatAt <= Math.max(now, opensAt) || isQuestionNext;
@@ -339,6 +340,7 @@ class KeyBucket extends Bucket {
   spentAt = -Infinity;
   /** A heartbeat was refused and none was accepted since: until then the background waits. */
   heartbeatFirstUntil: number | undefined;
+  heartbeatLeftAt = -Infinity;
   lastWho: Who | undefined;
   refusedOperation = '';
   /** The last request, if the limit was known when it left and no answer came yet. */

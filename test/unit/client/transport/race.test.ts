@@ -2,7 +2,7 @@
 import { Socket } from 'node:net';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { AddressBook } from '../../../../src/client/transport/address-book.ts';
-import { Race } from '../../../../src/client/transport/race.ts';
+import { Race } from '../../../../src/client/transport/connection.ts';
 
 beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] }));
 afterEach(() => vi.useRealTimers());
