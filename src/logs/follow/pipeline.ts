@@ -147,7 +147,7 @@ function ask(client: LogClient, { source, tail, everyMs, signal }: TailRequest):
 function whetherTooLarge(error: unknown): Refusal['tooLarge'] {
   if (error instanceof ApiError && error.status === 413) return 'surely';
   if (error instanceof TransportError) return CUT[error.reason];
-  // Too slow for us or for a gateway, or cut.
+  // Too slow or too large for us, for a gateway or for the service, or cut.
   const isLikely = error instanceof TimeoutError || error instanceof ResponseError;
-  return isLikely || (error instanceof ApiError && error.status === 504) ? 'perhaps' : undefined;
+  return isLikely || (error instanceof ApiError && error.status >= 500) ? 'perhaps' : undefined;
 }

@@ -126,7 +126,8 @@ export function limitAfterFailure(
   if (tooLarge === undefined || (!isSurely && size <= NEARLY * Math.max(good, PROBE_TAIL))) return undefined;
   const strikes = isSurely ? SURE_STRIKES : Number(isFirst);
   // If what came through before fails too, lines have become longer.
-  const fits = good > 0 && 1.1 * good < size ? good : size / 2;
+  const known = Math.max(limit?.fits ?? 0, good);
+  const fits = known > 0 && 1.1 * known < size ? known : size / 2;
   const waitMs = limit === undefined ? FIRST_WAIT_MS : Math.min(LONGEST_WAIT_MS, 2 * limit.waitMs);
   return {
     fits: Math.max(isSurely ? 1 : PROBE_TAIL, fits),
@@ -140,7 +141,8 @@ export function limitAfterFailure(
 /** @param size Bytes that came through. */
 export function limitAfterAnswer(limit: Limit | undefined, size: number): Limit | undefined {
   if (limit === undefined || size <= limit.fits) return limit;
-  return size < limit.fails ? { ...limit, fits: size } : undefined;
+  if (size < limit.fails) return { ...limit, fits: size };
+  return { fits: size, fails: 2 * size, strikes: 0, retryAt: limit.retryAt, waitMs: FIRST_WAIT_MS };
 }
 
 /** An outage fails as a slow answer does, so it takes several strikes; and now and then more is tried again. */

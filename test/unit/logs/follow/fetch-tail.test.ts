@@ -42,6 +42,7 @@ test.each([
   ['an answer that is larger than what is taken', broken('ERR_BODY_TOO_LARGE'), 'surely'],
   ['what the service calls too large', answer(413, ''), 'surely'],
   ['what a gateway did not wait for', answer(504, ''), 'perhaps'],
+  ['what the service failed at', answer(500, ''), 'perhaps'],
   ['what was cut', broken('ECONNRESET'), 'perhaps'],
   ['what had no connection', broken('ECONNREFUSED'), undefined],
   ['what is refused', answer(403, ''), undefined],
