@@ -255,7 +255,8 @@ function trimSlash(url: string): string {
 
 type Resource<Ids extends OperationId> = Ids extends `${infer Name}.${string}` ? Name : never;
 type MethodOf<Id extends OperationId, R extends string> = Id extends `${R}.${infer Name}` ? Name : never;
-type Call<Id extends OperationId> =
+/** @public `npm run build` names it in the client's types. */
+export type Call<Id extends OperationId> =
   {} extends Input<Id>
     ? (input?: Input<Id>, options?: CallOptions) => Promise<Output<Id>>
     : (input: Input<Id>, options?: CallOptions) => Promise<Output<Id>>;

@@ -53,9 +53,13 @@ type Part<Op, Key extends 'params' | 'query' | 'body'> = Op extends { readonly [
 /** The input of an operation: path parameters, query and body fields in one flat object. */
 export type Input<Id extends OperationId> = Inputs[Id];
 
-/** The input of each operation. `npm run build` adds each field with its text (.config/client-types.ts). */
-interface Inputs extends DerivedInputs {}
-type DerivedInputs = { readonly [Id in OperationId]: OrEmpty<Fields<Id> & Extra<Operations[Id]>> };
+/**
+ * The input of each operation. `npm run build` adds each field with its text (.config/client-types.ts).
+ * @public
+ */
+export interface Inputs extends DerivedInputs {}
+/** @public */
+export type DerivedInputs = { readonly [Id in OperationId]: OrEmpty<Fields<Id> & Extra<Operations[Id]>> };
 type OrEmpty<T> = unknown extends T ? Readonly<Record<string, never>> : T;
 
 export type Fields<Id extends OperationId> = Part<Operations[Id], 'params'> &
