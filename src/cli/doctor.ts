@@ -207,7 +207,7 @@ function questionInterval(daemon: DaemonView | undefined): number | undefined {
 }
 
 function plan(questions: readonly Question[], everyMs: number | undefined, daemon: DaemonView | undefined) {
-  const beside = daemon ? 'A daemon of this service runs here; what it has learned counts. ' : '';
+  const beside = daemon ? 'A daemon of this service runs here; doctor uses what it has learned. ' : '';
   if (everyMs === undefined)
     return `${beside}It needs all requests that the rate limit allows, so nothing is asked.`;
   const names = [...new Set(questions.map(({ asks }) => asks))].join(', ');

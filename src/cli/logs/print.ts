@@ -72,7 +72,7 @@ export function describeGap({ reason, lost_min: least, lost_estimate: estimate }
         ? `gap: an unknown number of lines (at least ${least}) was lost before they could be read`
         : `gap: about ${estimate} lines (at least ${least}) were lost before they could be read`;
     case 'reset':
-      return 'gap: the log began again here; what was written just before may be lost';
+      return 'gap: the log began again here; the last lines before it may be lost';
     case 'handover':
       return `gap: ${estimate} lines that another replica had taken may not be delivered yet`;
     case 'ambiguous':

@@ -69,7 +69,7 @@ describe('pilotlight logs', () => {
       { epoch: 2, seq: 2, gap: { reason: 'reset' } },
       { epoch: 2, seq: 3, line: 'new' },
     ]);
-    const gap = 'gap: the log began again here; what was written just before may be lost';
+    const gap = 'gap: the log began again here; the last lines before it may be lost';
     await expect.poll(other.stderr).toBe(`pilotlight: worker group 7: ${gap}\n`);
     other.interrupt();
     following.interrupt(READER_LEFT);

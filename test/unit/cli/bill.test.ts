@@ -13,7 +13,7 @@ const dayOf = (endpoint: string, amount: number, more: Partial<BillDay> = {}): B
 const USES = { working: 1, idle: 2, starting: 3, stopped: 4 };
 const SO_FAR = { month: '2026-11', so_far: { amount: 1234.5, source: 'told' }, unknown_days: 0 };
 
-/** Of a daemon that answers so, and what it was asked for. */
+/** Runs `bill` against a daemon with this answer. `asked`: what the daemon was asked for. */
 async function billOf(bill: unknown, words = '', fleet = {}) {
   let asked = '';
   const status = { ...EMPTY_STATUS, fleet: { ...EMPTY_STATUS.fleet, configured: true, ...fleet } };
@@ -75,7 +75,7 @@ test('all that a daemon knows: the dearest endpoint first, and what the month co
   expect((await pilotlight(['bill'], { signal: AbortSignal.abort() })).code).toBe(130);
 });
 
-test('a daemon that has only begun says what is not known yet', async () => {
+test('a daemon that has just started says what it does not know yet', async () => {
   const month = { ...SO_FAR, forecast: 40, forecast_low: null, forecast_high: null, days: 2 };
   const days = [dayOf('a', 2, { billed: { ...BILLED, other: 2 } })];
   const { asked, stdout } = await billOf({ ...EMPTY, days, month });

@@ -72,19 +72,13 @@ test.each([
   [{ allowed_requests_per_second: 9, wanted_requests_per_second: 0.75 }, 'one every 2 s, about 6 s: u', 3],
   [{ allowed_requests_per_second: 1, wanted_requests_per_second: 1 }, NOTHING, 0],
   [{ paused_seconds: 1 }, NOTHING, 0],
-])(
-  'a daemon that runs here leaves what it does not need, and says what it knows: %j',
-  async (rate, said, count) => {
-    const ran = await examined(
-      { WORKER_GROUPS: '', INSTANCES_SCHEDULE: 'off' },
-      { daemon: daemonThat(rate) },
-    );
-    expect(ran.said).toMatch(/^A daemon of this service runs here; what it has learned counts\. /);
-    expect(ran.said).toContain(said);
-    expect([ran.exchanges.length, ran.exit]).toEqual([count, 0]);
-    expect(ran.lines).toContainEqual(expect.objectContaining({ about: 'tail_unit', value: 'bytes' }));
-  },
-);
+])('doctor asks no faster than the running daemon leaves room for: %j', async (rate, said, count) => {
+  const ran = await examined({ WORKER_GROUPS: '', INSTANCES_SCHEDULE: 'off' }, { daemon: daemonThat(rate) });
+  expect(ran.said).toMatch(/^A daemon of this service runs here; doctor uses what it has learned\. /);
+  expect(ran.said).toContain(said);
+  expect([ran.exchanges.length, ran.exit]).toEqual([count, 0]);
+  expect(ran.lines).toContainEqual(expect.objectContaining({ about: 'tail_unit', value: 'bytes' }));
+});
 
 test('a deployment that was replaced needs no heartbeats; two that live may need too many', async () => {
   const { failures, attempts, lapses, timeline } = emptyStats();

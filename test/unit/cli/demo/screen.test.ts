@@ -108,7 +108,7 @@ describe('an event', () => {
       'the demo\n',
       '01:01  fault           over\n',
       '11:01  worker group 7  red\n',
-      '11:01  worker group 7  gap: the log began again here; what was written just before may be lost\n',
+      '11:01  worker group 7  gap: the log began again here; the last lines before it may be lost\n',
     ]);
   });
 

@@ -56,7 +56,7 @@ test('since a time: a line without one goes with the line before it', async () =
   begin(4);
   await write(gapAt(1), record(2, 'INFO 11-27 07:58:59 old'), record(3, '  of the old'));
   await write(record(4, 'INFO 11-27 07:59:01 young'), record(5, '  of the young'), record(6, '07:00 new'));
-  const gap = '(gap: the log began again here; what was written just before may be lost)';
+  const gap = '(gap: the log began again here; the last lines before it may be lost)';
   expect(lines()).toEqual([gap, 'INFO 11-27 07:59:01 young', '  of the young', '07:00 new']);
 });
 
@@ -73,7 +73,7 @@ test('lines that match are shown as a terminal shows them, and gaps beside them;
   for (const { write } of [text, json]) await write(...records);
   expect(text.lines()).toEqual([
     'red',
-    '(gap: the log began again here; what was written just before may be lost)',
+    '(gap: the log began again here; the last lines before it may be lost)',
     'redder',
   ]);
   expect(json.lines().map((line) => (JSON.parse(line) as LogRecord).seq)).toEqual([1, 3, 4]);

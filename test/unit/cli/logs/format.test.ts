@@ -32,7 +32,7 @@ test.each([
 test.each<[Gap['reason'], number | null, string]>([
   ['overrun', 40, 'gap: about 40 lines (at least 7) were lost before they could be read'],
   ['overrun', null, 'gap: an unknown number of lines (at least 7) was lost before they could be read'],
-  ['reset', 40, 'gap: the log began again here; what was written just before may be lost'],
+  ['reset', 40, 'gap: the log began again here; the last lines before it may be lost'],
   ['handover', 40, 'gap: 40 lines that another replica had taken may not be delivered yet'],
   ['ambiguous', 40, 'gap: up to 40 lines that repeat may have been taken for old ones'],
   ['ambiguous', null, 'gap: some lines that repeat may have been taken for old ones'],
