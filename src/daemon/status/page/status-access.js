@@ -17,7 +17,8 @@ export async function ask(path, signal) {
   const token = sessionStorage.getItem(STORED);
   const response = await fetch(path, { signal, headers: token ? { authorization: `Bearer ${token}` } : {} });
   if (response.status === 401) {
-    sessionStorage.removeItem(STORED);
+    // An answer that came late may refuse an earlier one.
+    if (sessionStorage.getItem(STORED) === token) sessionStorage.removeItem(STORED);
     throw new TokenNeeded(token !== null);
   }
   if (!response.ok) throw new Error(`status ${response.status}`);
@@ -51,7 +52,7 @@ export function tokenGiven({ refused }) {
 }
 
 /** A link carries no token, so its target is fetched and shown. */
-export function followLinks() {
+export function followLinks(failed) {
   for (const link of document.querySelectorAll('footer a'))
     link.addEventListener('click', (event) => {
       if (sessionStorage.getItem(STORED) === null) return;
@@ -59,7 +60,7 @@ export function followLinks() {
       void ask(link.getAttribute('href'), AbortSignal.timeout(10_000))
         .then((response) => response.text())
         .then((text) => location.assign(URL.createObjectURL(new Blob([text], { type: 'text/plain' }))))
-        // The next poll asks for a token, or shows the error.
-        .catch(() => {});
+        // The next poll asks for a token.
+        .catch((error) => error instanceof TokenNeeded || failed(error));
     });
 }

@@ -23,16 +23,20 @@ async function poll() {
       void poll();
       return;
     }
-    drawSummary({
-      tone: 'bad',
-      sentence: 'The daemon does not answer.',
-      troubles: [
-        `${error.message}; what is shown below may be old`,
-        'Heartbeats may go on: another process sends them, and says how it fares on stderr',
-      ],
-    });
+    drawSilence(error);
   }
   setTimeout(() => void poll(), POLL_MS);
+}
+
+function drawSilence({ message }) {
+  drawSummary({
+    tone: 'bad',
+    sentence: 'The daemon does not answer.',
+    troubles: [
+      `${message}; what is shown below may be old`,
+      'Heartbeats may go on: another process sends them, and says how it fares on stderr',
+    ],
+  });
 }
 
 /** By the daemon's clock: the viewer's may be wrong. */
@@ -104,6 +108,6 @@ function relabel(name, words) {
     label.textContent = words(label.dataset[name]);
 }
 
-followLinks();
+followLinks(drawSilence);
 void poll();
 setInterval(drawMoving, DRAW_MS);
