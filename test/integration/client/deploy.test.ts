@@ -243,7 +243,7 @@ describe('with a store of its own', () => {
       const failure = await deployTo(store.url).catch((error: unknown) => error);
       expect(failure).toBeInstanceOf(UploadError);
       expect(failure).toMatchObject({ status, reason, actor: 'user' });
-      expect(String(failure)).not.toContain('s3cret');
+      expect(String(failure)).not.toMatch(/s3cret|undefined/);
       expect(store.posted).toHaveLength(1);
     },
   );

@@ -42,7 +42,7 @@ describe('container flags', () => {
 
   test('become the map of an instance request; of a repeated name the last value counts', () => {
     const text = `-e A=1 -p 8000:8000 -e B='two words' -e A="3" -p 53:53/udp -p 5901 -h box-1 -e HOME -e C=`;
-    expect(envMapOf(parseEnvFlags(text))).toEqual({
+    expect(envMapOf(parseEnvFlags(text))).toStrictEqual({
       A: '3',
       B: 'two words',
       '-p 8000:8000': '1',
@@ -71,6 +71,7 @@ describe('container flags', () => {
     ['-e A=1 B=2', 8, '-e, -p or -h belongs here; a value'],
     ['-e A=two words', 10, 'a value with spaces needs quotes'],
     ['--env A=1', 1, 'not --env'],
+    ['-secret=1', 1, 'belongs here; a value'],
     ['-eA=1', 1, 'a space belongs between -e and what it takes'],
     ['-p 80:80 -e', 10, '-e takes NAME=value'],
     ['constructor A', 1, '-e, -p or -h belongs here'],

@@ -76,6 +76,7 @@ describe('a secret that is known', () => {
     const redaction = new Redaction(() => ['abcdefgh', 'efghijkl', 'abababab']);
     expect(redaction.text('x abcdefghijkl y')).toBe(`x ${REDACTED} y`);
     expect(redaction.text('x ababababab y')).toBe(`x ${REDACTED} y`);
+    expect(redaction.text('abababab abcdefghefghijkl')).toBe(`${REDACTED} ${REDACTED}`);
   });
 
   test('that was cut off is not shown either, down to the last eight characters of its beginning', () => {
