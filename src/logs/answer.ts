@@ -104,7 +104,9 @@ export function standalone(line: string): string {
 }
 
 export function hashesOf(lines: readonly string[]): Float64Array {
-  return Float64Array.from(lines, hashOf);
+  const hashes = new Float64Array(lines.length);
+  lines.forEach((line, index) => (hashes[index] = hashOf(line)));
+  return hashes;
 }
 
 /**

@@ -56,7 +56,9 @@ function placesOf(hashes: Float64Array, length: number): Map<number, number> {
     let run = hashes[index] ?? 0;
     // A factor below 1 needs no modulus, which is slow, and leaves of each line enough digits.
     for (let ahead = 1; ahead < length; ahead++) run = run * FADE + (hashes[index + ahead] ?? 0);
-    places.set(run, places.has(run) ? -1 : index);
+    const place = places.get(run);
+    if (place === undefined) places.set(run, index);
+    else if (place >= 0) places.set(run, -1);
   }
   return places;
 }
