@@ -90,6 +90,8 @@ describe('a search', () => {
       const told = steps.map((step) => step[figure]);
       expect(told).toEqual(told.toSorted((one, other) => one - other));
     }
+    // Once the grid has been tried, about a quarter is done.
+    expect(steps.find(({ done }) => done > 280)?.share).toBeCloseTo(0.25, 1);
     expect(steps.at(-1)?.share).toBeLessThanOrEqual(1);
     expect(steps.at(-1)?.done).toBe(result.tried.length + result.givenUp);
     // The grid is tried to the end, to be drawn; of what comes after it most is given up.
@@ -100,7 +102,7 @@ describe('a search', () => {
     const again = await searched();
     expect(JSON.stringify((await plain).result)).toBe(JSON.stringify(again.result));
     const { result } = await searched({ p99LimitSeconds: undefined });
-    expect(result.best).toBeUndefined();
+    expect([result.best, result.givenUp]).toEqual([undefined, 0]);
     expect(result.frontier.length).toBeGreaterThan(5);
   });
 
@@ -108,6 +110,19 @@ describe('a search', () => {
     const { best } = (await plain).result;
     const { result } = await searched({ p99LimitSeconds: best!.p99Seconds });
     expect(result.best!.cost).toBeLessThanOrEqual(best!.cost * 1.002);
+  });
+
+  test('of sets that cost the same names one under which requests wait least', async () => {
+    const free = { ...settings, priceHot: 0, priceCold: 0, priceStarting: 0 };
+    const loads = [RecordedLoad.of(burst)];
+    const { result } = await searched({
+      settings: free,
+      base: small.parameters,
+      loads,
+      p99LimitSeconds: 900,
+    });
+    expect(result.given.p99Seconds).toBeLessThan(900);
+    expect(result.frontier).toEqual([result.best]);
   });
 
   test('names none only where not even all workers hot keep the limit', async () => {
