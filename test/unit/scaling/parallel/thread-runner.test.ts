@@ -7,19 +7,10 @@ import { searchParameters, type SearchRequest } from '../../../../src/scaling/pl
 import { requests, scenarioOf } from '../../../support/plans.ts';
 
 const { parameters: base, settings } = scenarioOf({ max_workers: 8, cold_workers: 2 });
-const seconds = 150;
+const made = { unitsPerSecond: 30, unitsPerRequest: 20, seconds: 150 };
 const loads = [
-  RecordedLoad.of(generateLoad({ shape: 'bursts', unitsPerSecond: 30, unitsPerRequest: 20, seconds })),
-  RecordedLoad.of(
-    generateLoad({
-      shape: 'diurnal',
-      unitsPerSecond: 30,
-      unitsPerRequest: 20,
-      sizes: 'fixed',
-      seconds,
-      seed: 3,
-    }),
-  ),
+  RecordedLoad.of(generateLoad({ ...made, shape: 'bursts' })),
+  RecordedLoad.of(generateLoad({ ...made, shape: 'diurnal', sizes: 'fixed', seed: 3 })),
 ];
 const request: SearchRequest = { base, settings, loads, p99LimitSeconds: 60 };
 const on =

@@ -102,43 +102,24 @@ describe('what a plan hangs on', () => {
       queueTime: { ...own.queueTime, p99 },
     });
     const same = outcome(1, 0.1);
-    const changed = [
-      same,
-      outcome(1.5, 0.1),
-      outcome(0.5, 0.1),
-      same,
-      same,
-      outcome(1, 0.3),
-      same,
-      outcome(1, 9),
-    ];
-    const found = sensitivityOf(same, [...changed, same, same, same, same]);
-    expect(found.map(({ setting }) => setting)).toEqual([
-      'controlSeconds',
-      'startSeconds',
-      'performance',
-      'coldStartSeconds',
-      'loadWindowSeconds',
-      'scaleDownSeconds',
-    ]);
+    const settingsOf = (...about: Parameters<typeof sensitivityOf>) =>
+      sensitivityOf(...about).map(({ setting }) => setting);
+    const changed = [same, outcome(1.5, 0.1), outcome(0.5, 0.1), same, same, outcome(1, 0.3), same];
+    expect(settingsOf(same, [...changed, outcome(1, 9), same, same, same, same]).join(' ')).toBe(
+      'controlSeconds startSeconds performance coldStartSeconds loadWindowSeconds scaleDownSeconds',
+    );
     // By factors, whatever it costs by itself: of 100 an hour, half as much moves it more than a tenth on top.
     const dear = outcome(100, 0.1);
     const ofDear = [dear, outcome(110, 0.1), outcome(50, 0.1), dear, outcome(100, 0.3)];
-    expect(
-      sensitivityOf(dear, ofDear)
-        .slice(0, 3)
-        .map(({ setting }) => setting),
-    ).toEqual(['startSeconds', 'coldStartSeconds', 'performance']);
+    expect(settingsOf(dear, ofDear).slice(0, 3)).toEqual(['startSeconds', 'coldStartSeconds', 'performance']);
     // What was not planned for counts as no change.
     expect(sensitivityOf(same, [])[0]?.half).toEqual({ costPerHour: 1, p99Seconds: 0.1 });
     // Of a cost that was none, or becomes none, there is no factor: then waits decide.
     const free = outcome(0, 0.1);
     const waiting = (cost: number) => [same, same, same, outcome(5, 0.1), same, same, outcome(cost, 9)];
-    expect(sensitivityOf(free, waiting(0))[0]?.setting).toBe('controlSeconds');
-    expect(sensitivityOf(same, [same, same, same, free, same, same, outcome(1, 9)])[0]?.setting).toBe(
-      'controlSeconds',
-    );
-    expect(sensitivityOf(free, [free, free, outcome(5, 0.1)])[0]?.setting).toBe('performance');
-    expect(sensitivityOf(same, [same, same, free])[0]?.setting).toBe('performance');
+    expect(settingsOf(free, waiting(0))[0]).toBe('controlSeconds');
+    expect(settingsOf(same, [same, same, same, free, same, same, outcome(1, 9)])[0]).toBe('controlSeconds');
+    expect(settingsOf(free, [free, free, outcome(5, 0.1)])[0]).toBe('performance');
+    expect(settingsOf(same, [same, same, free])[0]).toBe('performance');
   });
 });

@@ -54,11 +54,15 @@ describe('a plan reckoned by hand', () => {
       { peakWorkers: { hot: 1, total: 4 }, workerHours: { cold: near(4, 1) } },
     ],
     [
-      'a worker that is ready when nobody wants it any more becomes cold, and is given up',
+      'a worker that is ready when nobody wants it any more becomes cold, and is given up at the next decision',
       { cold_workers: 0, max_workers: 1 },
-      { startSeconds: 302, giveUpSeconds: 20 },
+      { startSeconds: 302, giveUpSeconds: 20, controlSeconds: 5, scaleDownSeconds: 60, destroySeconds: 60 },
       requests([1, 10], [3600, 10]),
-      { share: { abandoned: 1 }, starts: { fromNothing: 2 }, workerHours: { hot: 0 } },
+      {
+        share: { abandoned: 1 },
+        starts: { fromNothing: 2 },
+        workerHours: { hot: 0, cold: near(3 / 3600, 9) },
+      },
     ],
     [
       'a client that gives up is counted, and its work is not done',

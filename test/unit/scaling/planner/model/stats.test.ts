@@ -66,6 +66,8 @@ describe('the time of workers', () => {
     const observer = new PlanStats(parameters, settings, false);
     const model = new GroupModel({ parameters, settings, observer });
     model.place();
+    // What counts knows of no clients: a name means nothing to it.
+    model.arrive(0, 0, 1);
     return { model, observer };
   };
   const change: [string, (model: GroupModel) => unknown, hot: number][] = [

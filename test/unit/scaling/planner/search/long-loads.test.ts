@@ -2,7 +2,11 @@
 import { expect, test } from 'vitest';
 import { generateLoad, RecordedLoad } from '../../../../../src/scaling/planner/load.ts';
 import { plan } from '../../../../../src/scaling/planner/plan.ts';
-import { pointOf, searchParameters } from '../../../../../src/scaling/planner/search/search.ts';
+import {
+  pointOf,
+  searchParameters,
+  type SearchStep,
+} from '../../../../../src/scaling/planner/search/search.ts';
 import { isLong } from '../../../../support/long.ts';
 import { scenarioOf } from '../../../../support/plans.ts';
 
@@ -28,9 +32,9 @@ test.each(isLong ? LOADS : LOADS.slice(1))(
     } as const;
     const load = RecordedLoad.of(generateLoad({ ...shape, seed }));
     const request = { base, settings, loads: [load], p99LimitSeconds, sampleRequests: 116 * HOURS };
-    const steps: number[] = [];
+    const steps: SearchStep[] = [];
     const { best, tried, givenUp, frontier } = await searchParameters(request, {
-      progress: ({ done }) => void steps.push(done),
+      progress: (step) => void steps.push(step),
     });
     const { cost, queueTime } = plan(
       { parameters: { ...base, ...pointOf(best!) }, settings, series: false },
@@ -45,9 +49,23 @@ test.each(isLong ? LOADS : LOADS.slice(1))(
     expect(givenUp).toBeGreaterThan(200);
     expect(frontier.length).toBeGreaterThan(2);
     expect(tried).toEqual(expect.arrayContaining([...frontier]));
-    expect(steps).toEqual(steps.toSorted((one, other) => one - other));
+    expect(steps).toEqual(steps.toSorted((one, other) => one.done - other.done));
+    expect(steps.at(-1)?.best).toBe(best);
   },
 );
+
+test('a sample of many stretches leads from a set that is too good to one that is good enough', async () => {
+  const shape = { shape: 'bursts', unitsPerSecond: 10, unitsPerRequest: 100, seconds: 86_400 } as const;
+  const load = RecordedLoad.of(generateLoad({ ...shape, seed: 3 }));
+  const about = { base: { ...base, min_load: 40 }, settings, loads: [load], p99LimitSeconds: 40 };
+  const { best, tried } = await searchParameters({ ...about, sampleRequests: load.length / 3 });
+  // The best of a search on the whole load.
+  const point = { target_util: 0.95, cold_mult: 4, cold_workers: 0, min_load: 7.58 };
+  const { cost } = plan({ parameters: { ...base, ...point }, settings, series: false }, load);
+  expect(best!.cost).toBeLessThanOrEqual(cost.total * 1.005);
+  // More than the two at the start and the six that are drawn.
+  expect(tried.length).toBeGreaterThan(8);
+});
 
 test('where a sample knows of nothing good enough, the whole load has to tell', async () => {
   // All late requests lie in one peak, which every sample has: only all workers hot carry it.

@@ -99,15 +99,30 @@ describe('a search', () => {
   test('is the same each time, and without a limit draws a frontier and names nothing', async () => {
     const again = await searched();
     expect(JSON.stringify((await plain).result)).toBe(JSON.stringify(again.result));
-    const { result } = await searched({ p99LimitSeconds: undefined });
-    expect(result.best).toBeUndefined();
+    const { result, steps } = await searched({ p99LimitSeconds: undefined });
+    expect([result.best, result.givenUp]).toEqual([undefined, 0]);
     expect(result.frontier.length).toBeGreaterThan(5);
+    // It tries the grid alone, about a quarter of what a search for a limit does.
+    expect(steps.at(-1)?.share).toBeCloseTo(0.25, 1);
   });
 
   test('a set that keeps the limit to the last digit is good enough', async () => {
     const { best } = (await plain).result;
     const { result } = await searched({ p99LimitSeconds: best!.p99Seconds });
     expect(result.best!.cost).toBeLessThanOrEqual(best!.cost * 1.002);
+  });
+
+  test('of sets that cost the same names one under which requests wait least', async () => {
+    const free = { ...settings, priceHot: 0, priceCold: 0, priceStarting: 0 };
+    const loads = [RecordedLoad.of(burst)];
+    const { result } = await searched({
+      settings: free,
+      base: small.parameters,
+      loads,
+      p99LimitSeconds: 900,
+    });
+    expect(result.given.p99Seconds).toBeLessThan(900);
+    expect(result.frontier).toEqual([result.best]);
   });
 
   test('names none only where not even all workers hot keep the limit', async () => {

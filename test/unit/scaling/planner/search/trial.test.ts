@@ -20,19 +20,14 @@ describe('a trial', () => {
 
   test('that costs more than it may ends dear', () => {
     expect(run({ mostCost: 100 }).end).toBe('whole');
-    expect(run({ mostCost: 99.9 })).toEqual({
-      end: 'dear',
-      cost: Infinity,
-      costPerHour: Infinity,
-      p99Seconds: Infinity,
-      lateShare: 1,
-    });
+    const unknown = { cost: Infinity, costPerHour: Infinity, p99Seconds: Infinity };
+    expect(run({ mostCost: 99.9 })).toEqual({ end: 'dear', ...unknown, lateShare: 1 });
   });
 
   test('costs and waits as a plan does, but for the rounding of sums', () => {
     const given = scenarioOf(
       { max_workers: 6, cold_workers: 2 },
-      { routing: 'random', giveUpSeconds: 60, initialWorkers: 3 },
+      { routing: 'random', giveUpSeconds: 20, initialWorkers: 3 },
     );
     const world = { ...given, settings: { ...given.settings, performance: { least: 5, most: 15 } } };
     const load = RecordedLoad.of(
@@ -52,14 +47,25 @@ describe('a trial', () => {
 
   test('under several loads has the means of their costs, and the waits of all', () => {
     const two = RecordedLoad.of(requests([0, 100], [0, 100]));
-    expect(run({}, [ten, two])).toMatchObject({
-      end: 'whole',
-      cost: 60,
-      costPerHour: 3600,
-      lateShare: 5 / 12,
-    });
-    expect(run({ mostCost: 60 }, [ten, two]).end).toBe('whole');
+    const { end, cost, costPerHour, lateShare } = run({ mostCost: 60 }, [ten, two]);
+    expect([end, cost, costPerHour, lateShare]).toEqual(['whole', 60, 3600, 5 / 12]);
     expect(run({ mostCost: 59 }, [ten, two]).end).toBe('dear');
+  });
+
+  test('of stretches counts their own time, and who came in it, for all that they stand for', () => {
+    const load = RecordedLoad.of(
+      requests([0, 900], [100, 100], [100, 100], [150, 100], [155, 200], [200, 600], [230, 10]),
+    );
+    // Idle from 180 s on; and, with two workers kept, busy until 260 s.
+    const sample = [
+      { load: 0, warmFrom: 100, from: 150, to: 200, weight: 2 },
+      { load: 0, warmFrom: 200, from: 200, to: 230, weight: 1, began: { hot: 20, total: 20 } },
+    ];
+    const ground = { settings: { ...settings, controlSeconds: 1000 }, loads: [load], sample };
+    const given = { ...trial, parameters: { ...parameters, max_workers: 2 }, limitSeconds: 4, sampled: true };
+    const [cost, seconds] = [2 * 50 + 2 * 30, 2 * 50 + 30];
+    const costPerHour = (cost * 3600) / seconds;
+    expect(runTrial(ground, given)).toMatchObject({ cost, costPerHour, lateShare: 2 / 5 });
   });
 
   test('is given up in the middle', () => {
@@ -88,24 +94,26 @@ describe('a sample', () => {
     { max_workers: 6, cold_workers: 2 },
     { startSeconds: 300, coldStartSeconds: 30, controlSeconds: 10, loadWindowSeconds: 60 },
   );
-  /** Two days with a request in each ten seconds, and in the tenth hour a hundred at once. */
+  /** Two days with a request in each ten seconds, and in the tenth hour twice a hundred at once; at the end, fewer. */
   const days = RecordedLoad.of(
-    Array.from({ length: 17_280 }, (_, index) => ({
+    Array.from({ length: 17_281 }, (_, index) => ({
       atSeconds: 10 * index,
-      work: index === 3600 ? 9000 : 90,
+      work: index === 3589 || index === 3600 ? 9000 : index === 17_279 ? 8000 : 90,
     })),
   );
   const parts = sampleOf(world.settings, [days], 4000) ?? [];
 
   test('has the beginning, what rises most, and of the rest each stretch for those beside it', () => {
-    // Of 144 stretches of twenty minutes less the one that is the beginning, a part of 4,000 / 17,280.
-    expect(parts).toHaveLength(1 + 33);
+    // Of 144 stretches of twenty minutes less the one that is the beginning, a part of 4,000 / 17,281.
+    expect(parts).toHaveLength(1 + 34);
     expect(parts[0]).toEqual({ load: 0, warmFrom: 0, from: 0, to: 1200, weight: 1 });
-    expect(parts[1]).toMatchObject({ from: 36_000, to: 37_200, warmFrom: 36_000 - 2 * 60 - 30, weight: 1 });
-    expect(parts.slice(1, 17).map(({ weight }) => weight)).toEqual(Array.from({ length: 16 }, () => 1));
+    expect(parts[1]).toMatchObject({ from: 34_800, to: 36_000, warmFrom: 34_800 - 2 * 60 - 30, weight: 1 });
+    // What comes within two minutes of the like of it is no rise.
+    expect(parts[2]?.from).toBe(171_600);
+    expect(parts.slice(1, 18).map(({ weight }) => weight)).toEqual(Array.from({ length: 17 }, () => 1));
     const weights = parts.map(({ weight }) => weight);
-    expect(weights.reduce((sum, weight) => sum + weight, 0)).toBeCloseTo(143, 9);
-    expect(new Set(parts.map(({ from }) => from)).size).toBe(34);
+    expect(weights.reduce((sum, weight) => sum + weight, 0)).toBeCloseTo(144, 9);
+    expect(new Set(parts.map(({ from }) => from)).size).toBe(35);
     // 54 units in each window, as it had been before; kept cold from the peak on for half an hour.
     expect(parts.at(-1)?.began?.hot).toBeCloseTo(9, 9);
   });
@@ -117,9 +125,9 @@ describe('a sample', () => {
   });
 
   test.each([
-    [8640, false],
-    [8639, true],
-  ])('of %s requests of 17,280: %s', (most, is) => {
+    [8641, false],
+    [8640, true],
+  ])('of %s requests of 17,281: %s', (most, is) => {
     expect(sampleOf(world.settings, [days], most) !== undefined).toBe(is);
   });
 
