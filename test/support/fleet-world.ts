@@ -47,7 +47,7 @@ export class FleetWorld {
         spend: { told: async () => new Map(), charges: async () => [], howRefused: () => undefined },
         prices: {
           known: () => this.prices,
-          listedAtMs: () => undefined,
+          listedAtMs: () => this.clock.now(),
           refresh: (isLacking) => this.lacking.push(isLacking),
         },
       },

@@ -45,7 +45,6 @@ test.each<[string, ReturnType<typeof found>, Parameters<typeof look>[0]]>([
     {
       cur_load: '20 40 10 30 50 20 10 30',
       new_load: '100 200 50 150 250 100 50 150',
-      cur_perf: '90 90 90 91 90 92 90 95',
       reqs_working: '1 2 1 1 3 1 1 1',
     },
   ],
@@ -93,6 +92,11 @@ test.each<[string, Parameters<typeof look>[0]]>([
       reqs_working: '1 0 0 0 '.repeat(10),
     },
   ],
+  [
+    'a steady share is of what is steady too',
+    { cur_load: '20 '.repeat(40), new_load: '100 '.repeat(40), reqs_working: '1 2 '.repeat(20) },
+  ],
+  ['its requests are not said', { cur_load: '9 0 0 0 '.repeat(10), cur_perf: '88 '.repeat(40) }],
   ['nothing but loads is said', { cur_load: '0 100 0 200 100 0 0 300 '.repeat(10) }],
   ['a report stays the same for an hour', { cur_load: '100 '.repeat(240), reqs_working: '1 '.repeat(240) }],
   [
@@ -126,11 +130,12 @@ const RATE = {
 };
 
 test('a worker that reports otherwise from now on is noticed, and known again when it is clear', () => {
-  const before = look({ ...IN_FLIGHT, cur_load: '100 100 200 200 200', new_load: '100 0 100 0 0' });
-  expect(meaningOf(before)).toBe('in flight');
-  expect(
-    found({ cur_load: '20 30', new_load: '100 150', cur_perf: '0 0', reqs_working: '1 1' }, 15, before),
-  ).toBe('unknown');
+  const before = look({ ...IN_FLIGHT, cur_load: '100 '.repeat(10), new_load: '100 0 0 0 0 0 0 0 0 0' });
+  const one = { cur_load: '20', new_load: '100', cur_perf: '0', reqs_working: '1' };
+  expect([meaningOf(before), found(one, 15, before)]).toEqual(['in flight', 'in flight']);
+  expect(found({ ...one, cur_load: '20 30', new_load: '100 150', cur_perf: '0 0' }, 15, before)).toBe(
+    'unknown',
+  );
   expect(found(RATE, 15, before)).toBe('rate');
 });
 
@@ -147,9 +152,4 @@ test.each([
   [[inFlight, open], 'unknown', 'not shown yet by 1 of its workers that had load'],
 ])('an endpoint of workers %#: %s', (records, meaning, because) => {
   expect(loadOfAll(records)).toEqual({ meaning, because });
-});
-
-test('what an earlier process found holds until reports say otherwise', () => {
-  const worker = { id: 1, status: 'idle', cur_load: 0, new_load: 0, reqs_working: 0 };
-  expect(meaningOf(loadAfter(undefined, worker, 0, 'rate'))).toBe('rate');
 });

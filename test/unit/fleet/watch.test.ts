@@ -28,9 +28,9 @@ const idle = (id: number, more: Partial<Worker> = {}): Worker => ({
 });
 
 /** After so many seconds, with one worker or these. */
-async function watching(seconds: number, workers: readonly Worker[] = [idle(1)]): Promise<World> {
+async function watching(seconds: number, workers: readonly Worker[] | World['workers'] = [idle(1)]) {
   const world = new World();
-  world.workers = () => workers;
+  world.workers = typeof workers === 'function' ? workers : () => workers;
   await world.start();
   await world.pass(seconds);
   return world;
@@ -132,33 +132,6 @@ describe('a look', () => {
     expect(world.one('draw').lastError).toBeUndefined();
   });
 
-  test.each([true, false])(
-    'that takes long keeps the beat, whether it succeeds or not: %s',
-    async (succeeds) => {
-      const world = new World();
-      world.workers = async () => {
-        if (world.asked.length !== 2) return [idle(1)];
-        await world.clock.sleep(40 * SECOND, new AbortController().signal);
-        if (!succeeds) throw new Error('no connection');
-        return [idle(1)];
-      };
-      await world.start();
-      await world.pass(100);
-      expect(world.gaps()).toEqual([15, 45, 15, 15]);
-    },
-  );
-
-  test('that fails again and again comes less and less often, until one has succeeded', async () => {
-    const world = new World();
-    world.workers = () => (world.asked.length < 9 ? Promise.reject(new Error('no connection')) : [idle(1)]);
-    await world.start();
-    await world.pass(300);
-    const gaps = world.gaps();
-    expect(gaps.every((gap) => gap % 15 === 0)).toBe(true);
-    expect(Math.max(...gaps.slice(0, 8))).toBeGreaterThan(15);
-    expect(new Set(gaps.slice(8))).toEqual(new Set([15]));
-  });
-
   test('goes on where the clock is set back or ahead', async () => {
     const clock = new SteppedClock();
     const world = await new World(clock).start();
@@ -254,41 +227,61 @@ describe('workers', () => {
     expect(await shown('idle')).toEqual({ idle: 1 });
     expect(await shown('Loading')).toEqual({ idle: 1 });
     expect(world.one().sample?.measures.capacity_hot).toBe(10);
-    expect(await shown('offline')).toEqual({ offline: 1 });
+    expect(await shown('offline', { cur_load: 9 })).toEqual({ offline: 1 });
     // It was never away: that is no start.
     expect(await shown('idle')).toEqual({ idle: 1 });
+    // Good news counts at once, and so does what the engine decides.
+    for (const status of ['update_ready', 'stopping', 'starting'])
+      expect(await shown(status)).toEqual({ [status]: 1 });
     expect(world.events).toEqual([]);
   });
 
   test('that report that they served are ready, whatever they are called', async () => {
-    const world = new World();
     let served = 0;
     const status = (name: string) => () => {
       served += 10;
       return [idle(1, { status: name, cur_perf: served, ready_ever: true })];
     };
-    world.workers = status('idle');
-    await world.start();
-    await world.pass(31);
+    const world = await watching(31, status('idle'));
     for (const name of ['offline', 'loading', 'hibernating']) {
       world.workers = status(name);
       await world.pass(3_600);
       expect(world.one()).toMatchObject({ sample: { workers: { idle: 1 } }, stuckWorkers: 0 });
     }
     // What the engine decides itself is another matter, and so is a report that is the same again.
-    world.workers = status('stopping');
-    await world.pass(30);
-    expect(world.one()).toMatchObject({ sample: { workers: { stopping: 1 } } });
+    for (const name of ['destroying', 'stopping']) {
+      world.workers = status(name);
+      await world.pass(30);
+      expect(world.one()).toMatchObject({ sample: { workers: { [name]: 1 } } });
+    }
     world.workers = () => [idle(1, { status: 'offline', cur_perf: 10 })];
     await world.pass(45);
     expect(world.one()).toMatchObject({ sample: { workers: { offline: 1 } } });
     expect(world.events).toEqual([]);
   });
 
-  test('that were ready before anybody looked do not start from nothing', async () => {
+  test('show what the service is like', async () => {
+    const traits: object[] = [];
     const world = new World();
-    await world.start();
-    await world.pass(31);
+    const inFlight = [idle(1, { cur_load: 100, new_load: 50 })];
+    world.workers = () => inFlight;
+    await world.start({ onTraits: (shown) => traits.push(shown) });
+    await world.pass(16);
+    expect(traits.at(-1)).toEqual({});
+    await world.pass(45);
+    expect(traits.at(-1)).toEqual({ load_meaning: 'in_flight' });
+    world.workers = () => [...inFlight, idle(2, { cur_load: 20, new_load: 100, cur_perf: 0 })];
+    await world.pass(60);
+    expect(traits.at(-1)).toEqual({ load_meaning: 'mixed' });
+    world.workers = () => [idle(1, { status: 'offline' })];
+    await world.pass(15);
+    world.workers = () => inFlight;
+    await world.pass(15);
+    expect(traits.at(-1)).toMatchObject({ status_flicker: 'flickers' });
+  });
+
+  test('that were ready before anybody looked do not start from nothing', async () => {
+    const world = await watching(31, []);
     world.workers = () => [idle(1, { status: 'loading', ready_ever: true })];
     await world.pass(660);
     // From nothing it may take half an hour.
@@ -301,41 +294,28 @@ describe('workers', () => {
   test('what their load means is kept for the next process', async () => {
     using folder = temporaryFolder();
     const first = new World();
-    let turn = 0;
-    first.workers = () => {
-      turn += 1;
-      return [idle(1, { cur_load: 100, new_load: turn === 1 ? 100 : 0 })];
-    };
+    first.workers = () => [idle(1, { cur_load: 20, new_load: 100, cur_perf: 0 })];
     await first.start({ directory: folder.path });
     await first.pass(20);
     expect(first.one()).toMatchObject({ load: { meaning: 'unknown' }, sample: { measures: { load: null } } });
     await first.pass(60);
-    const known = {
-      load: { meaning: 'in flight' },
-      sample: { measures: { load: null, load_in_flight: 100 } },
-    };
+    const known = { load: { meaning: 'rate' }, sample: { measures: { load: 20, load_in_flight: null } } };
     expect(first.one()).toMatchObject(known);
     await first.watch.stop();
     const second = new World(first.clock);
-    second.workers = () => [idle(1, { cur_load: 100 })];
+    second.workers = () => [idle(1, { cur_load: 20 })];
     await second.start({ directory: folder.path });
     await second.pass(5);
     expect(second.one()).toMatchObject(known);
   });
 
   test('that hang or fail again and again are counted', async () => {
-    const world = new World();
     let turn = 0;
-    world.workers = () => {
+    const world = await watching(120, () => {
       turn += 1;
-      return [
-        idle(1, { status: 'model_loading' }),
-        idle(2, { status: turn % 2 ? 'loading' : 'error' }),
-        idle(3),
-      ];
-    };
-    await world.start();
-    await world.pass(120);
+      const status = turn % 2 ? 'loading' : 'error';
+      return [idle(1, { status: 'model_loading' }), idle(2, { status }), idle(3)];
+    });
     expect(world.one()).toMatchObject({ stuckWorkers: 0, failingWorkers: 1 });
     await world.pass(1_800);
     expect(world.one()).toMatchObject({ stuckWorkers: 1, failingWorkers: 1 });
@@ -349,13 +329,16 @@ describe('workers', () => {
     await world.pass(16);
     expect(world.one().sample?.measures.spend_per_hour).toBeNull();
     expect(world.lacking.at(-1)).toBe(true);
-    world.prices.set(2, { running: 0.25, storage: undefined });
+    world.prices.set(2, { running: 0.25, storage: 0.125 });
     await world.pass(15);
     expect(world.one().sample?.measures.spend_per_hour).toBe(0.75);
     expect(world.lacking.at(-1)).toBe(false);
-    world.workers = () => [idle(1), idle(2, { status: 'rebooting' })];
-    await world.pass(31);
-    expect(world.one().sample?.measures.spend_per_hour).toBe(0.75);
+    // A reboot costs what the status before it did.
+    for (const status of ['stopped', 'rebooting', 'rebooting']) {
+      world.workers = () => [idle(1), idle(2, { status })];
+      await world.pass(15);
+      expect(world.one().sample?.measures.spend_per_hour).toBe(0.625);
+    }
   });
 });
 
@@ -363,18 +346,19 @@ describe('endpoints', () => {
   test('are found by name, and one that is deployed anew goes on as itself', async () => {
     const world = new World();
     world.endpoints = () => [CHAT, DRAW];
-    world.workers = () => [idle(1)];
+    world.workers = () => [idle(1, { status: world.asked.length < 2 ? 'stopped' : 'idle' })];
     await world.start({ endpoints: [{ by: 'name', name: 'chat' }] });
     await world.pass(16);
     expect(world.labels()).toEqual(['chat']);
     expect(world.notices.map(({ kind }) => kind)).not.toContain('endpoints unknown');
     world.endpoints = () => [DRAW, { ...CHAT, id: 77 }];
     await world.pass(300);
-    expect(world.one().id).toBe(77);
+    expect(world.one()).toMatchObject({ id: 77, measured: { startSeconds: { new: [], cold: [7.5] } } });
     expect(world.asked.at(-1)?.id).toBe(77);
     const rows = await world.watch.history({ endpoint: 'chat', fromMs: 0, toMs: Infinity, maxRows: 100 });
     expect(rows.length).toBeGreaterThan(18);
-    expect(world.notices.filter(({ kind }) => kind === 'endpoints changed')).toHaveLength(1);
+    const changes = world.notices.filter(({ kind }) => kind === 'endpoints changed');
+    expect(changes).toEqual([{ kind: 'endpoints changed', begun: ['chat'], left: [] }]);
   });
 
   test('that a list lacks once stay; that it lacks twice are left, and asked about no more', async () => {
@@ -417,7 +401,7 @@ describe('endpoints', () => {
     await world.start({ endpoints });
     await world.pass(100);
     expect(world.labels()).toEqual(['#31']);
-    expect(world.one('#31')).toMatchObject({ parameters: {}, drift: [], findings: [] });
+    expect(world.one('#31')).toMatchObject({ lastError: undefined, parameters: {}, drift: [], findings: [] });
     expect(world.notices[0]).toMatchObject({ kind: 'endpoints not listed', failures: 1 });
     world.watch.apply({ endpoints, fleetInterval: 15 * SECOND, endpointGroups: [] });
     expect(world.notices.map(({ kind }) => kind)).not.toContain('endpoints unknown');
@@ -425,7 +409,10 @@ describe('endpoints', () => {
     await world.pass(60);
     const failures = world.notices.filter(({ kind }) => kind === 'endpoints not listed').length;
     expect(world.notices).toContainEqual({ kind: 'endpoints listed again', failures });
-    expect(world.notices).toContainEqual({ kind: 'endpoints unknown', names: ['chat'] });
+    // Once, however often the list still lacks it.
+    await world.pass(300);
+    const unknown = world.notices.filter(({ kind }) => kind === 'endpoints unknown');
+    expect(unknown).toEqual([{ kind: 'endpoints unknown', names: ['chat'] }]);
     expect(world.lists).toBeLessThan(12);
   });
 
@@ -434,7 +421,10 @@ describe('endpoints', () => {
     world.endpoints = () => [{ ...CHAT, target_util: 0.99, max_workers: '16', min_load: 5_000 }];
     world.workers = () => [idle(1)];
     await world.start({
-      endpointGroups: checkEndpointGroups([{ endpoint_name: 'chat', target_util: 0.8, min_load: 5_000 }]),
+      endpointGroups: checkEndpointGroups([
+        { endpoint_name: 'draw', target_util: 0.7 },
+        { endpoint_name: 'chat', target_util: 0.8, min_load: 5_000 },
+      ]),
     });
     await world.pass(16);
     expect(world.one()).toMatchObject({
@@ -455,6 +445,24 @@ describe('endpoints', () => {
     expect(world.one().findings.map(({ rule }) => rule)).not.toContain('floor-above-capacity');
   });
 
+  test('that are deleted may leave instances behind; those of one that is left alone are none', async () => {
+    const world = new World();
+    world.endpoints = () => [CHAT, DRAW, { id: 33, endpoint_name: 'sing' }];
+    world.workers = (id) => [idle(id)];
+    for (const id of [31, 32, 33]) world.prices.set(id, { running: 0.5, storage: undefined, now: 0.5 });
+    await world.start();
+    await world.pass(16);
+    const endpoints = ['chat', 'draw'].map((name) => ({ by: 'name', name }) as const);
+    world.watch.apply({ endpoints, fleetInterval: 15 * SECOND, endpointGroups: [] });
+    world.endpoints = () => [DRAW];
+    await world.pass(700);
+    expect(world.watch.view().spend.orphans).toEqual({ instances: 1, spendPerHour: 0.5 });
+    // Its worker is back.
+    world.workers = () => [idle(31)];
+    await world.pass(30);
+    expect(world.watch.view().spend.orphans).toEqual({ instances: 0, spendPerHour: 0 });
+  });
+
   test('are neither listed nor looked at after the end', async () => {
     const world = await watching(20, []);
     await world.watch.stop();
@@ -468,11 +476,8 @@ describe('endpoints', () => {
     world.endpoints = () => [CHAT, DRAW];
     await world.start();
     await world.pass(31);
-    world.watch.apply({
-      endpoints: [{ by: 'name', name: 'draw' }],
-      fleetInterval: 60 * SECOND,
-      endpointGroups: [],
-    });
+    const draw = { by: 'name', name: 'draw' } as const;
+    world.watch.apply({ endpoints: [draw], fleetInterval: 60 * SECOND, endpointGroups: [] });
     await world.pass(1);
     expect(world.labels()).toEqual(['draw']);
     const before = world.asked.length;
@@ -512,4 +517,9 @@ test('the next process knows the endpoints, goes on with the lives of workers, a
     expect.objectContaining({ kind: 'worker started', from: 'new' }) as FleetEvent,
     { kind: 'worker failed', endpoint: 'chat', workerId: 2 },
   ]);
+  const { startSeconds } = second.one().measured;
+  expect(startSeconds).toEqual({ new: [expect.any(Number)], cold: [] });
+  await second.watch.stop();
+  const third = await new World(second.clock).start({ directory: folder.path });
+  expect(third.one().measured.startSeconds).toEqual(startSeconds);
 });

@@ -6,6 +6,7 @@ import {
   type KnownEndpoints,
   type ListedEndpoint,
   numericParameters,
+  type WantedEndpoint,
   watchedEndpoints,
 } from '../../../../src/fleet/discovery/endpoints.ts';
 import { checkEndpointGroups } from '../../../../src/scaling/rules/check.ts';
@@ -24,14 +25,9 @@ function labels(known: KnownEndpoints): Record<number, string> {
 
 describe('labels', () => {
   test('are names, numbered where one is shared, ids where there is none', () => {
-    const list = [
-      chat(35),
-      chat(31),
-      { id: 7 },
-      { id: 8, endpoint_name: ' ' },
-      { id: 9, endpoint_name: null },
-    ];
-    expect(labels(after(list))).toEqual({ 31: 'chat', 35: 'chat#2', 7: '#7', 8: '#8', 9: '#9' });
+    const unnamed = [{ id: 7 }, { id: 8, endpoint_name: ' ' }, { id: 9, endpoint_name: null }];
+    const found = labels(after([chat(35), chat(31), ...unnamed]));
+    expect(found).toEqual({ 31: 'chat', 35: 'chat#2', 7: '#7', 8: '#8', 9: '#9' });
   });
 
   test('are each one endpoint, whatever the endpoints are called', () => {
@@ -48,40 +44,34 @@ describe('labels', () => {
   });
 
   test('stay, in whatever order the list comes, and whichever id is added', () => {
-    expect(labels(after([chat(31), chat(35)], [chat(12), chat(35), chat(31)]))).toEqual({
-      31: 'chat',
-      35: 'chat#2',
-      12: 'chat#3',
-    });
+    const found = labels(after([chat(31), chat(35)], [chat(12), chat(35), chat(31)]));
+    expect(found).toEqual({ 31: 'chat', 35: 'chat#2', 12: 'chat#3' });
   });
 
   test('move up where the new one was there before the old one went', () => {
     expect(labels(after([chat(31)], [chat(31), chat(40)], [chat(40)], [chat(40)]))).toEqual({ 40: 'chat' });
   });
 
-  test('of one whose name a list leaves out are what they were', () => {
+  test('stay where a list leaves out the name, and follow a name that is changed', () => {
     expect(labels(after([chat(31)], [{ id: 31 }]))).toEqual({ 31: 'chat' });
-  });
-
-  test('follow a name that is changed', () => {
     expect(labels(after([chat(31)], [{ id: 31, endpoint_name: 'draw' }]))).toEqual({ 31: 'draw' });
   });
 });
 
 test('a list that lacks one twice in a row means it', () => {
   expect(after([chat(31)], [], [])).toEqual([]);
-  expect(labels(after([chat(31)], [], [chat(31)], []))).toEqual({ 31: 'chat' });
+  const other = { id: 5, endpoint_name: 'draw' };
+  expect(labels(after([chat(31)], [], [chat(31)], [other]))).toEqual({ 31: 'chat', 5: 'draw' });
 });
 
 const known = after([chat(31), chat(35), { id: 32, endpoint_name: 'draw' }]);
 
 test('watched are all, those of a name, or one by its id', () => {
-  expect(watchedEndpoints([{ by: 'all' }], known)).toHaveLength(3);
-  expect(watchedEndpoints([{ by: 'name', name: 'chat' }], known).map(({ label }) => label)).toEqual([
-    'chat',
-    'chat#2',
-  ]);
-  expect(watchedEndpoints([{ by: 'id', id: 35 }], known)).toEqual([{ id: 35, label: 'chat#2' }]);
+  const watched = (...names: readonly WantedEndpoint[]) => watchedEndpoints(names, known);
+  const [first, draw, second] = known.map(({ id, label }) => ({ id, label }));
+  expect(watched({ by: 'all' })).toEqual([first, draw, second]);
+  expect(watched({ by: 'name', name: 'chat' })).toEqual([first, second]);
+  expect(watched({ by: 'id', id: 35 }, { by: 'name', name: 'draw' })).toEqual([draw, second]);
 });
 
 function wanted(group: unknown) {
@@ -91,14 +81,7 @@ function wanted(group: unknown) {
 }
 
 test('parameters are numbers, text that stands for one included; what a row lacks is not known', () => {
-  const row = {
-    id: 31,
-    endpoint_name: 'chat',
-    target_util: '0.8',
-    cold_workers: null,
-    max_workers: 16,
-    api_key: 'x',
-  };
+  const row = { ...chat(31), target_util: '0.8', cold_workers: null, max_workers: 16, api_key: 'x' };
   expect(numericParameters(row)).toEqual({ target_util: 0.8, max_workers: 16 });
   expect(numericParameters({ id: 31, inactivity_timeout: -1 })).toEqual({ inactivity_timeout: -1 });
 });
@@ -113,8 +96,8 @@ describe('drift', () => {
       min_load: null,
       cold_workers: 5,
     };
-    expect(driftOf(row, wanted({ endpoint_name: 'chat', target_util: 0.8, cold_mult: 3 }))).toEqual([
-      { parameter: 'target_util', actual: 0.9, wanted: 0.8 },
+    expect(driftOf(row, wanted({ endpoint_name: 'chat', target_util: 0.99, cold_mult: 3 }))).toEqual([
+      { parameter: 'target_util', actual: 0.9, wanted: 0.99 },
     ]);
     expect(driftOf(row, wanted({ endpoint_name: 'chat', min_load: 5, max_workers: 16 }))).toEqual([
       { parameter: 'min_load', actual: null, wanted: 5 },
@@ -122,9 +105,8 @@ describe('drift', () => {
   });
 
   test('is none in what the service does not tell, or nobody configured', () => {
-    expect(
-      driftOf({ id: 31, inactivity_timeout: 60 }, wanted({ endpoint_name: 'chat', max_workers: 3 })),
-    ).toEqual([]);
+    const row = { id: 31, inactivity_timeout: 60 };
+    expect(driftOf(row, wanted({ endpoint_name: 'chat', max_workers: 3 }))).toEqual([]);
   });
 
   test('names what is unset, and what is no number', () => {

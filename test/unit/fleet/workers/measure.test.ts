@@ -5,10 +5,15 @@ import { measure, type Price } from '../../../../src/fleet/workers/measure.ts';
 const AT = 1_790_000_000_000;
 const FULL = { cur_load: 10, cur_load_rolling_avg: 8, perf: 100, reqs_working: 2 };
 
-function sample(workers: readonly Worker[], prices: readonly [number, Price][] = [], unreadable = 0) {
-  return measure({ workers, unreadable }, { prices: new Map(prices) }, AT, 'rate');
+type PriceById = Readonly<Record<number, Price>>;
+const costs = (prices: PriceById) => ({
+  prices: new Map(Object.entries(prices).map(([id, price]) => [Number(id), price])),
+});
+
+function sample(workers: readonly Worker[], prices: PriceById = {}, unreadable = 0) {
+  return measure({ workers, unreadable }, costs(prices), AT, 'rate');
 }
-const running = (price: number, storage?: number): Price => ({ running: price, storage });
+const running = (price: number | undefined, storage?: number): Price => ({ running: price, storage });
 
 test('what an endpoint is asked, can do, and costs', () => {
   const workers: Worker[] = [
@@ -17,12 +22,7 @@ test('what an endpoint is asked, can do, and costs', () => {
     { id: 3, status: 'Loading', ...FULL, cur_load: 0, reqs_working: 0 },
     { id: 4, status: 'stopped', ...FULL, cur_load: 0, reqs_working: 0 },
   ];
-  const prices: [number, Price][] = [
-    [1, running(0.4)],
-    [2, running(0.3)],
-    [3, running(0.2)],
-    [4, running(0.4, 0.01)],
-  ];
+  const prices = { 1: running(0.4), 2: running(0.3), 3: running(0.2), 4: running(0.4, 0.01) };
   expect(sample(workers, prices)).toEqual({
     atMs: AT,
     measures: {
@@ -40,7 +40,7 @@ test('what an endpoint is asked, can do, and costs', () => {
     },
     workers: { idle: 2, loading: 1, stopped: 1 },
   });
-  const { measures } = measure({ workers, unreadable: 0 }, { prices: new Map(prices) }, AT, 'in flight');
+  const { measures } = measure({ workers, unreadable: 0 }, costs(prices), AT, 'in flight');
   expect(measures).toMatchObject({ load: null, load_average: null, load_in_flight: 30.001 });
 });
 
@@ -68,24 +68,9 @@ describe('what a worker does not say', () => {
         { id: 1, status: 'idle', ...FULL },
         { id: 2, status: 'idle', cur_load: null, reqs_working: 0 },
       ],
-      [
-        [1, running(1)],
-        [2, running(1)],
-      ],
+      { 1: running(1), 2: running(1) },
     );
-    expect(measures).toEqual({
-      load: null,
-      load_average: null,
-      load_in_flight: null,
-      capacity_hot: null,
-      capacity_cold: 0,
-      requests_working: 2,
-      spend_per_hour: 2,
-      spend_told_per_hour: null,
-      spend_idle_per_hour: 1,
-      spend_starting_per_hour: 0,
-      spend_stopped_per_hour: 0,
-    });
+    expect(Object.values(measures)).toEqual([null, null, null, null, 0, 2, 2, null, 1, 0, 0]);
   });
 
   test('is nothing where it does not work, as long as another one says', () => {
@@ -117,13 +102,13 @@ test('no status, or none that is a word, is unknown; one that the interface does
 });
 
 test('a row that nobody could read is an unknown worker, and leaves no sum known', () => {
-  const { measures, workers } = sample([{ id: 1, status: 'idle', ...FULL }], [[1, running(1)]], 2);
+  const { measures, workers } = sample([{ id: 1, status: 'idle', ...FULL }], { 1: running(1) }, 2);
   expect(workers).toEqual({ idle: 1, unknown: 2 });
   expect(new Set(Object.values(measures))).toEqual(new Set([null]));
 });
 
 describe('the cost', () => {
-  const price: [number, Price][] = [[1, running(2, 0.1)]];
+  const price = { 1: running(2, 0.1) };
   test.each([
     ['idle', 2],
     ['loading', 2],
@@ -145,21 +130,22 @@ describe('the cost', () => {
     expect(cost('idle')).toBeNull();
     expect(cost('stopped')).toBe(0);
     expect(cost('error')).toBe(0);
-    const unpriced: [number, Price][] = [[2, { running: undefined, storage: undefined }]];
-    expect(sample([{ id: 2, status: 'idle' }], unpriced).measures.spend_per_hour).toBeNull();
   });
 
-  test.each([-0.5, -Infinity, Infinity, NaN])('is unknown where the price is %s, which is none', (odd) => {
-    const prices: [number, Price][] = [[1, running(odd, odd)]];
-    expect(sample([{ id: 1, status: 'idle' }], prices).measures.spend_per_hour).toBeNull();
-    expect(sample([{ id: 1, status: 'stopped' }], prices).measures.spend_per_hour).toBe(0);
-  });
+  test.each([undefined, -0.5, -Infinity, Infinity, NaN])(
+    'is unknown where the price is %s, which is none',
+    (odd) => {
+      const prices = { 1: running(odd, odd) };
+      expect(sample([{ id: 1, status: 'idle' }], prices).measures.spend_per_hour).toBeNull();
+      expect(sample([{ id: 1, status: 'stopped' }], prices).measures.spend_per_hour).toBe(0);
+    },
+  );
 
   test('of one that reboots is what it was before', () => {
     const rebooting = (before: string | undefined) =>
       measure(
         { workers: [{ id: 1, status: 'rebooting' }], unreadable: 0 },
-        { prices: new Map(price), statusBeforeReboot: () => before },
+        { ...costs(price), statusBeforeReboot: () => before },
         AT,
         'rate',
       ).measures.spend_per_hour;
