@@ -250,6 +250,7 @@ function movesFrom(
 async function findByItsSample(sampled: Trials, whole: Trials, space: SearchSpace): Promise<void> {
   // Shares of late requests on the sample: the largest that kept the limit on the whole load, and the least that did not.
   let [keeps, breaks] = [0, Infinity];
+  const known = whole.good().length;
   let allowed = P99_LATE;
   for (let round = 0; round < ROUNDS && breaks / keeps > NEAR; round += 1) {
     await descend(sampled, space, allowed, round === 0 ? DESCENTS : 0);
@@ -263,8 +264,8 @@ async function findByItsSample(sampled: Trials, whole: Trials, space: SearchSpac
     if (keeps > 0 && breaks < Infinity) allowed = Math.sqrt(keeps * breaks);
     else allowed *= keeps > 0 ? 2 : 1 / 2;
   }
-  // Only "all workers hot" keeps the limit so far.
-  if (whole.good().length === 1) await descend(whole, space);
+  // The sample led to no set that keeps the limit.
+  if (known > 0 && whole.good().length === known) await descend(whole, space);
 }
 
 interface TrialsOptions extends Pick<Trial, 'limitSeconds' | 'sampled'> {

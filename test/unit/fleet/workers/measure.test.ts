@@ -70,7 +70,19 @@ describe('what a worker does not say', () => {
       ],
       { 1: running(1), 2: running(1) },
     );
-    expect(Object.values(measures)).toEqual([null, null, null, null, 0, 2, 2, null, 1, 0, 0]);
+    expect(measures).toEqual({
+      load: null,
+      load_average: null,
+      load_in_flight: null,
+      capacity_hot: null,
+      capacity_cold: 0,
+      requests_working: 2,
+      spend_per_hour: 2,
+      spend_told_per_hour: null,
+      spend_idle_per_hour: 1,
+      spend_starting_per_hour: 0,
+      spend_stopped_per_hour: 0,
+    });
   });
 
   test('is nothing where it does not work, as long as another one says', () => {
