@@ -16,8 +16,8 @@ import {
 } from './processes.ts';
 
 const SECONDS = secondsArgument(30);
-/** Until the daemon's rate of requests has doubled to what a hundred groups need. */
-const RAMP_SECONDS = 25;
+/** Until the daemon's rate of requests has doubled to what a hundred groups need, and what waited meanwhile has come. */
+const RAMP_SECONDS = 45;
 /** Of the log with late lines: how often it grows, and how late they are. */
 const [EVERY_MS, LATE_MS] = [50, 400];
 
