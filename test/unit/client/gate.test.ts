@@ -48,11 +48,9 @@ test('a refusal that comes meanwhile prolongs the wait', async () => {
 test('a question is counted while it waits', async () => {
   const { limiter } = gated();
   const entering = new LocalGate(limiter, 'question').enter('users.current', TURN, NEVER);
-  const calls = ['users.current', 'instances.list'].map((one) =>
-    new LocalGate(limiter).enter(one, TURN, NEVER),
-  );
+  for (const one of ['users.current', 'instances.list']) void new LocalGate(limiter).enter(one, TURN, NEVER);
   expect(limiter.questions).toBe(1);
-  await Promise.all([entering, ...calls]);
+  await entering;
   expect(limiter.questions).toBe(0);
 });
 
