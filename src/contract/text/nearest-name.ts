@@ -7,6 +7,7 @@ export function nearestName(
   let best: string | undefined;
   let bestDistance = most + 1;
   for (const candidate of known) {
+    if (Math.abs(candidate.length - name.length) >= bestDistance) continue;
     const distance = alignmentDistance(name.toLowerCase(), candidate.toLowerCase());
     if (distance < bestDistance) [best, bestDistance] = [candidate, distance];
   }

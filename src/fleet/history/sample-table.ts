@@ -3,6 +3,7 @@
  * on disk and in memory.
  */
 import * as sqlite from 'node:sqlite';
+import { z } from 'zod';
 import { DAY_MS, HOUR_MS } from '../../contract/times.ts';
 import { WORKER_STATUSES } from '../../contract/operations/serverless/workers.ts';
 import type { Counted, Hour } from '../../spend/hours.ts';
@@ -55,6 +56,25 @@ const SCHEMA = `
   CREATE TABLE state (key TEXT PRIMARY KEY, body TEXT NOT NULL) STRICT, WITHOUT ROWID;
 `;
 
+/** Of the state. What somebody else has changed is left out. */
+const LIFE = z.object({
+  id: z.number(),
+  endpoint: z.string(),
+  firstSeenMs: z.number(),
+  changes: z.array(z.tuple([z.string(), z.number()])).min(1),
+  start: z.object({ from: z.enum(['new', 'cold']), sinceMs: z.number(), timed: z.boolean() }).optional(),
+  perf: z.number().optional(),
+  load: z.enum(['rate', 'in flight']).optional(),
+  missed: z.number(),
+  missingSinceMs: z.number().optional(),
+});
+const STARTS = z.object({ new: z.array(z.number()), cold: z.array(z.number()) });
+const KNOWN = z.array(z.object({ id: z.number(), name: z.string().optional(), label: z.string() }));
+const LEDGER = z.object({
+  labels: z.array(z.tuple([z.number(), z.string()])),
+  former: z.array(z.tuple([z.number(), z.number()])),
+});
+
 const FORMAT: DatabaseFormat = {
   version: 4,
   schema: SCHEMA,
@@ -100,15 +120,16 @@ export class SampleTable {
   }
 
   kept(): Kept {
-    const of = <Value>(kind: string): [name: string, value: Value][] =>
+    const of = <Value>(kind: string, shape: z.ZodType): [name: string, value: Value][] =>
       this.#sql.state
         .all(kind, kind)
-        .map(({ name, body }) => [String(name), JSON.parse(String(body)) as Value]);
+        .map(({ name, body }) => [String(name), JSON.parse(String(body)) as Value] as const)
+        .flatMap(([name, value]) => (shape.safeParse(value).success ? [[name, value]] : []));
     return {
-      lives: of<WorkerLife>('worker:').map(([, life]) => life),
-      starts: new Map(of<StartTimes>('starts:')),
-      known: of<readonly StoredEndpoint[]>('known')[0]?.[1],
-      ledger: of<Ledger>('ledger')[0]?.[1],
+      lives: of<WorkerLife>('worker:', LIFE).map(([, life]) => life),
+      starts: new Map(of<StartTimes>('starts:', STARTS)),
+      known: of<readonly StoredEndpoint[]>('known', KNOWN)[0]?.[1],
+      ledger: of<Ledger>('ledger', LEDGER)[0]?.[1],
     };
   }
 

@@ -217,10 +217,11 @@ describe('a history on disk', () => {
   test('leaves out a worker that cannot be read, and has the others', async () => {
     using folder = temporaryFolder();
     const first = await Keeper.open(folder.path);
-    first.record(sampleAt(BEGIN), { lives: [life(1), life(2)] });
+    first.record(sampleAt(BEGIN), { lives: [life(1), life(2), life(3)] });
     await first.history.stop();
     using db = new DatabaseSync(`${folder.path}/fleet.sqlite`);
     db.exec("UPDATE state SET body = '{' WHERE key = 'worker:1'");
+    db.exec("UPDATE state SET body = json_set(body, '$.changes', 3) WHERE key = 'worker:3'");
     db.close();
     await using second = new Keeper(folder.path);
     expect([...((await second.history.open())?.lives ?? [])]).toEqual([stored(2)]);
