@@ -151,8 +151,11 @@ export function statusAt(url: string): Promise<Status | undefined> {
 }
 
 /** Waits until `condition` holds; looks less often later, because many tests wait at once. */
-export async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
-  const deadline = performance.now() + PATIENCE_MS;
+export async function until(
+  condition: () => boolean | Promise<boolean>,
+  patienceMs = PATIENCE_MS,
+): Promise<void> {
+  const deadline = performance.now() + patienceMs;
   for (let wait = 10; !(await condition()); wait = Math.min(100, wait * 1.2)) {
     if (performance.now() > deadline) throw new Error(`still waiting for ${String(condition)}`);
     await delay(wait);

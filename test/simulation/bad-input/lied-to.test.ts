@@ -78,7 +78,7 @@ test('heart and daemon go on', { timeout: PATIENCE }, async () => {
       () => told,
     );
     return told >= numRuns;
-  });
+  }, PATIENCE);
   expect(daemon.daemonPid()).toBe(pid);
   const metrics = await (await fetch(`${daemon.url}/metrics`)).text();
   expect(metric(metrics, 'pilotlight_daemon_restarts_total')).toBe(0);
