@@ -56,7 +56,7 @@ const SCHEMA = `
   CREATE TABLE state (key TEXT PRIMARY KEY, body TEXT NOT NULL) STRICT, WITHOUT ROWID;
 `;
 
-/** Of the state. What somebody else has changed is left out. */
+/** The shapes of stored state. State of another shape is left out. */
 const LIFE = z.object({
   id: z.number(),
   endpoint: z.string(),

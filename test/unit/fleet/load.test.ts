@@ -93,7 +93,7 @@ test.each<[string, Parameters<typeof look>[0]]>([
     },
   ],
   [
-    'a steady share is of what is steady too',
+    'the amounts are steady, not only their share',
     { cur_load: '20 '.repeat(40), new_load: '100 '.repeat(40), reqs_working: '1 2 '.repeat(20) },
   ],
   ['its requests are not said', { cur_load: '9 0 0 0 '.repeat(10), cur_perf: '88 '.repeat(40) }],

@@ -9,7 +9,7 @@ import { FleetWorld } from '../../support/fleet-world.ts';
 interface Scene {
   readonly minutes: number;
   readonly endpoint?: (minute: number) => Partial<ListedEndpoint>;
-  /** One that is idle, if nothing is said. */
+  /** Default: one idle worker. */
   readonly workers?: (minute: number) => readonly Worker[];
   readonly prices?: Readonly<Record<number, number>>;
   readonly ceiling?: number;
@@ -282,7 +282,7 @@ test.each([
   expect(await play({ minutes: 12, workers })).toMatchObject({ ended: ['not_recruiting'], lasting: [] });
 });
 
-test('what cannot be judged is not in it, and what is well is', async () => {
+test('a trouble that cannot be judged is left out, and one that is not there is null', async () => {
   const endpoint = () => ({ auto_delete_in_seconds: null });
   const none = await play({ minutes: 2, workers: () => [], ceiling: 0.15, endpoint });
   expect(none.troubles).toMatchObject({ not_recruiting: null, price_above_filter: null, deletes_soon: null });

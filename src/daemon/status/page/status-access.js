@@ -17,7 +17,7 @@ export async function ask(path, signal) {
   const token = sessionStorage.getItem(STORED);
   const response = await fetch(path, { signal, headers: token ? { authorization: `Bearer ${token}` } : {} });
   if (response.status === 401) {
-    // An answer that came late may refuse an earlier one.
+    // A late answer may refuse an earlier token.
     if (sessionStorage.getItem(STORED) === token) sessionStorage.removeItem(STORED);
     throw new TokenNeeded(token !== null);
   }

@@ -33,8 +33,8 @@ function drawSilence({ message }) {
     tone: 'bad',
     sentence: 'The daemon does not answer.',
     troubles: [
-      `${message}; what is shown below may be old`,
-      'Heartbeats may go on: another process sends them, and says how it fares on stderr',
+      `${message}. The figures below may be old.`,
+      'Heartbeats may go on. Another process sends them, and writes about them on stderr.',
     ],
   });
 }

@@ -54,13 +54,13 @@ test.each(isLong ? LOADS : LOADS.slice(1))(
   },
 );
 
-// The sample of the second leads nowhere.
+// The sample of the second finds no set that keeps the limit.
 const TOO_GOOD = [
   [3, 100, { target_util: 0.95, cold_mult: 4, cold_workers: 0, min_load: 7.58 }],
   [2, 300, { target_util: 1, cold_mult: 4, cold_workers: 0, min_load: 10 }],
 ] as const;
 test.each(TOO_GOOD.slice(0, isLong ? 2 : 1))(
-  'seed %i: a sample of many stretches leads from a set that is too good to one that is good enough',
+  'seed %i: with a sample, the search finds a cheaper set than the one in force',
   async (seed, unitsPerRequest, point) => {
     const shape = { shape: 'bursts', unitsPerSecond: 10, unitsPerRequest, seconds: 86_400 } as const;
     const load = RecordedLoad.of(generateLoad({ ...shape, seed }));

@@ -104,7 +104,7 @@ describe('a sample', () => {
   const parts = sampleOf(world.settings, [days], 4000) ?? [];
 
   test('has the beginning, what rises most, and of the rest each stretch for those beside it', () => {
-    // Of 144 stretches of twenty minutes less the one that is the beginning, a part of 4,000 / 17,281.
+    // 144 stretches of twenty minutes follow the beginning. The sample has 4,000 / 17,281 of them.
     expect(parts).toHaveLength(1 + 34);
     expect(parts[0]).toEqual({ load: 0, warmFrom: 0, from: 0, to: 1200, weight: 1 });
     expect(parts[1]).toMatchObject({ from: 34_800, to: 36_000, warmFrom: 34_800 - 2 * 60 - 30, weight: 1 });
