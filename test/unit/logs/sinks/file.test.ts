@@ -109,7 +109,7 @@ test('has each record once and in order, wherever a write failed or was killed',
     ),
     { numRuns: 20 },
   );
-}, 120_000);
+});
 
 test('has accepted records, in a folder of its own, for its owner alone', async ({ folder }) => {
   const path = join(folder, 'logs', 'worker.log');
