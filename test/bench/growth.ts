@@ -1,7 +1,5 @@
 /** How figures grow with the work. Prints a line for each amount of work. Run: node test/bench/growth.ts [seconds] */
 import { setTimeout as delay } from 'node:timers/promises';
-import { compare } from '../../src/logs/follower/compare.ts';
-import { hashesOf } from '../../src/logs/answer.ts';
 import { deliveredLines, deploymentBooks, scrape } from './books.ts';
 import { ensure, quantile } from './figures.ts';
 import { reportGrowth } from './results.ts';
@@ -14,23 +12,8 @@ const LINES_PER_SECOND = 100;
 
 using node = copyProgram(process.execPath);
 
-for (const lines of [100, 1_000, 10_000, 100_000]) reportGrowth('align', lines, alignMs(lines));
 for (const count of [1, 10, 100, 1_000, 10_000]) await deployments(count);
 for (const count of [1, 10, 100]) await groups(count);
-
-/** A tail of so many lines that continues a window of as many, half of it new. */
-function alignMs(count: number): number {
-  const line = (index: number) => `2026-11-21 08:00:00,${index} INFO worker: request ${index} took 3 ms`;
-  const log = Array.from({ length: count * 1.5 }, (_, index) => line(index));
-  const known = hashesOf(log.slice(0, count));
-  const tail = log.slice(count / 2);
-  const times = Array.from({ length: 15 }, () => {
-    const from = performance.now();
-    compare(known, hashesOf(tail), { isFull: true, isWhole: false });
-    return performance.now() - from;
-  });
-  return quantile(times, 0.5);
-}
 
 async function deployments(count: number): Promise<void> {
   const ids = Array.from({ length: count }, (_, index) => index + 1);
@@ -50,7 +33,8 @@ async function deployments(count: number): Promise<void> {
     await scrape(program);
     times.push(performance.now() - from);
   }
-  await deploymentBooks(emulator, { seconds: SECONDS, ttlSeconds: TTL_S });
+  const { lapses } = await deploymentBooks(emulator, { seconds: SECONDS, ttlSeconds: TTL_S });
+  ensure(lapses === 0, `no lapse; there were ${lapses}`);
   reportGrowth('deployments-scrape', count, quantile(times, 0.5));
 }
 

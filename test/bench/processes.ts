@@ -71,11 +71,15 @@ export function measured(child: ChildProcess): Measured {
 export async function startEmulatorProcess(
   seed: Seed,
   dialect: 'spec' | 'public' = 'spec',
+  traits: Readonly<Record<string, unknown>> = {},
 ): Promise<EmulatorProcess> {
   using folder = temporaryFolder();
-  const file = join(folder.path, 'seed.json');
-  writeFileSync(file, JSON.stringify(seed));
-  const args = [BUNDLE, 'emulator', '--port', '0', '--seed', file, '--dialect', dialect];
+  const files = Object.entries({ seed, traits }).flatMap(([name, content]) => {
+    const file = join(folder.path, `${name}.json`);
+    writeFileSync(file, JSON.stringify(content));
+    return [`--${name}`, file];
+  });
+  const args = [BUNDLE, 'emulator', '--port', '0', '--dialect', dialect, ...files];
   const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
   for await (const line of createInterface(child.stdout)) {
     const match = /listening on (\S+) \(API key: ([^;)]+)/.exec(line);

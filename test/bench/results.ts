@@ -107,7 +107,6 @@ const GROWTH: Readonly<Record<string, string>> = {
   'deployments-scrape': 'a scrape for so many deployments, ms',
   'groups-cpu': 'CPU for so many groups at 100 lines/s, % of a core',
   'groups-memory': 'memory for so many groups at 100 lines/s, MB',
-  align: 'an alignment for so many lines, ms',
 };
 
 export function reportGrowth(growth: string, amount: number, value: number): void {

@@ -30,7 +30,7 @@ const SCRIPTS: Readonly<Record<string, readonly [full: number, quick: number] | 
   'silent-tls': undefined,
   'many-deployments': [300, 75],
   'one-key': [300, 120],
-  requests: [300, 60],
+  requests: [960, 60],
   logs: undefined,
   'log-lines': [30, 10],
   'line-delay': [60, 10],
@@ -41,7 +41,7 @@ const SCRIPTS: Readonly<Record<string, readonly [full: number, quick: number] | 
   'fleet-week': undefined,
   'fleet-history': undefined,
   growth: [20, 5],
-  peers: [30, 10],
+  peers: [120, 10],
 };
 
 const { values } = parseArgs({
@@ -80,7 +80,7 @@ const results: Results = {
   peers,
 };
 const kept = asked === undefined ? results : values.record ? withRows(readResults(), results) : undefined;
-if (kept)
+if (kept && !values.quick)
   writeFileSync(RESULTS, `${JSON.stringify(kept, null, 2).replaceAll(/(?<!^)\{[^{}]*\}/g, onOneLine)}\n`);
 process.stdout.write(`\n${benchTable(results, rows)}\n`);
 const failed = rows.filter((figure) => {
