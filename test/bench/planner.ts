@@ -10,7 +10,7 @@ import { resolveDefaults } from '../../src/scaling/rules/check.ts';
 import { generateLoad } from '../../src/scaling/planner/load.ts';
 import { plan, planStream, type Scenario } from '../../src/scaling/planner/plan.ts';
 import { planSettings } from '../../src/scaling/planner/settings.ts';
-import { quantile, report } from './figures.ts';
+import { ensure, quantile, report } from './figures.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const MILLION = 1_000_000;
@@ -63,6 +63,8 @@ async function planTrace(path: string): Promise<void> {
   await planStream([scenario], arrivals);
 }
 
+const { requests } = plan(scenario, load(MILLION));
+ensure(Math.abs(requests / MILLION - 1) < 0.01, `a million requests; it planned ${requests}`);
 const madeUp = await medianSeconds(() => plan(scenario, load(MILLION)));
 const madeUpMib = peakMib();
 plan(scenario, load(10 * MILLION));

@@ -36,7 +36,8 @@ ensure(
   entries.every(({ status }) => status === 200),
   'no answer but 200',
 );
-await deploymentBooks(emulator, { seconds: SECONDS, ttlSeconds: 300 });
+const { lapses } = await deploymentBooks(emulator, { seconds: SECONDS, ttlSeconds: 300 });
+ensure(lapses === 0, `no lapse; there were ${lapses}`);
 for (const operation of ['workergroups.logs', 'endpointGroups.workers'])
   ensure(counts.has(operation), `requests of ${operation}`);
 const note = [...counts].map(([operation, { length }]) => `${operation} ${(length / hours).toFixed(0)}`);
