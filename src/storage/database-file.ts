@@ -47,7 +47,9 @@ const SQLITE_READONLY = 8;
 const SQLITE_IOERR = 10;
 const SQLITE_CORRUPT = 11;
 const SQLITE_CANTOPEN = 14;
+const SQLITE_CONSTRAINT = 19;
 const SQLITE_NOTADB = 26;
+const DAMAGE: ReadonlySet<number> = new Set([SQLITE_CORRUPT, SQLITE_CONSTRAINT, SQLITE_NOTADB]);
 /** They do not say why. */
 const UNTOLD: ReadonlySet<number> = new Set([SQLITE_READONLY, SQLITE_IOERR, SQLITE_CANTOPEN]);
 
@@ -195,12 +197,12 @@ export async function openOnceFree<Opened>(
   }
 }
 
-/** A SyntaxError comes from a stored text. */
+/** A SyntaxError comes from a stored text, and a number out of range or a broken constraint from a stored number. */
 export function isUnreadable(error: unknown): boolean {
-  if (error instanceof NewerFile) return true;
-  const errcode = errcodeOf(error);
-  const corrupt = errcode === SQLITE_CORRUPT || errcode === SQLITE_NOTADB;
-  return corrupt || error instanceof UnreadableFile || error instanceof SyntaxError;
+  if (error instanceof NewerFile || error instanceof UnreadableFile || error instanceof SyntaxError)
+    return true;
+  const isOutOfRange = (error as NodeJS.ErrnoException).code === 'ERR_OUT_OF_RANGE';
+  return isOutOfRange || DAMAGE.has(errcodeOf(error) ?? 0);
 }
 
 /**

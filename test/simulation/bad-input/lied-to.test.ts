@@ -10,8 +10,9 @@ import { startDaemonProcess, type DaemonProcess } from '../../support/daemon-pro
 import { until } from '../../support/daemon.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
-/** The example of an answer is of this deployment. */
-const KEPT = '{deployment_id="42"}';
+/** No lie is of this deployment. */
+const KEPT = 77;
+const LABEL = `{deployment_id="${KEPT}"}`;
 
 const ids = (from: number, count: number): number[] =>
   Array.from({ length: count }, (_, index) => from + index);
@@ -52,15 +53,20 @@ test('heart and daemon go on', { timeout: PATIENCE }, async () => {
     const path = target.split('?')[0] ?? '';
     const found = matchOperation(method, path);
     if (!found) return { bytes: Buffer.from('HTTP/1.1 404 x\r\ncontent-length: 0\r\n\r\n') };
-    if (found.value === 'deployments.heartbeat' && found.params['id'] === '42')
-      return honestAnswer(found.value);
+    if (found.value === 'deployments.heartbeat' && found.params['id'] === String(KEPT))
+      return honestAnswer(found.value, { success: true, deployment_id: KEPT });
     told += 1;
     return lieTo(found.value);
   });
   await using daemon = await startDaemonProcess({
     API_KEY: 'sk-lied-to-0123456789',
     BASE_URL: service.url,
-    DEPLOYMENTS: ['42@60s', ...ids(2, 30).map((id) => `${id}@5s`), 'name:square', 'name:square/blue'].join(),
+    DEPLOYMENTS: [
+      `${KEPT}@60s`,
+      ...ids(2, 30).map((id) => `${id}@5s`),
+      'name:square',
+      'name:square/blue',
+    ].join(),
     WORKER_GROUPS: [...ids(7, 20), 'all', 'endpoint:chat'].join(),
     ENDPOINTS: 'all,31,32,33',
     FLEET_INTERVAL: '5s',
@@ -86,11 +92,11 @@ test('heart and daemon go on', { timeout: PATIENCE }, async () => {
   const read = async () => (await fetch(`${daemon.url}/metrics`)).text();
   await until(
     async () =>
-      metric(await read(), `pilotlight_deployment_last_heartbeat_success_timestamp_seconds${KEPT}`) > 0,
+      metric(await read(), `pilotlight_deployment_last_heartbeat_success_timestamp_seconds${LABEL}`) > 0,
   );
   const metrics = await read();
   expect(metric(metrics, 'pilotlight_daemon_restarts_total')).toBe(0);
-  expect(metric(metrics, `pilotlight_deployment_lapses_total${KEPT}`)).toBe(0);
+  expect(metric(metrics, `pilotlight_deployment_lapses_total${LABEL}`)).toBe(0);
   for (const text of [daemon.stderr(), daemon.stdout()])
     for (const line of text.split('\n').slice(0, -1)) expect(() => void JSON.parse(line), line).not.toThrow();
   expect(daemon.stderr()).not.toContain('please report');

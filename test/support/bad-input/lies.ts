@@ -37,8 +37,8 @@ function endOfRequest(text: string): number | undefined {
   return end <= text.length ? end : undefined;
 }
 
-export function honestAnswer(id: OperationId): Lie {
-  return { bytes: written(200, [], JSON.stringify(operationOf(id).example.response)), keeps: true };
+export function honestAnswer(id: OperationId, answer: unknown = operationOf(id).example.response): Lie {
+  return { bytes: written(200, [], JSON.stringify(answer)), keeps: true };
 }
 
 function written(status: number, headers: readonly (readonly [string, string])[], body: string): Buffer {

@@ -219,6 +219,10 @@ describe('a file', () => {
       (path) => alter(path, "UPDATE progress SET body = json_set(body, '$.seq', 5)"),
     ],
     [
+      'has a number that no count reaches',
+      (path) => alter(path, 'UPDATE chunk SET position = 9007199254740998 WHERE position = 2'),
+    ],
+    [
       'has other hashes than can be',
       (path) => alter(path, 'UPDATE window SET hashes = substr(hashes, 1, 7)'),
     ],
