@@ -24,6 +24,8 @@ export const BATCH_BYTES = 2 ** 20;
 const LINE_END = Buffer.from('\n');
 /** Of one chunk, which is stored, taken and dropped as a whole. One record may be larger. */
 const CHUNK_BYTES = 2 ** 16;
+/** No spool comes to so many; beyond twice as many, adding one changes nothing. */
+const MOST_CHUNKS = 2 ** 52;
 
 /** SQLite notices damage to its pages; checksums cover what stands in them. */
 const SCHEMA = `
@@ -223,7 +225,9 @@ export class SpoolDatabase extends DatabaseFile {
       const lag = Number(this.#sql.lag.get(taken)?.['lag']);
       places.set(sink, { acknowledged: taken, taken, underway: 0, lag });
     }
-    return { bytes: Number(bytes), last: Math.max(Number(last), ...known.values()), places };
+    const newest = Math.max(Number(last), ...known.values());
+    if (newest > MOST_CHUNKS) throw new UnreadableFile('it counts more chunks than can be');
+    return { bytes: Number(bytes), last: newest, places };
   }
 
   /** Removes what every sink has acknowledged. */

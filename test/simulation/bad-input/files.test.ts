@@ -190,7 +190,7 @@ test('of the daemon: in STATE_DIR, and the file of the sink', { timeout: PATIENC
       const isOnDisk = () => readdirSync(join(folder.path, 'state')).includes('spool.sqlite');
       await atLast(until(isOnDisk), () => JSON.stringify(daemon.messages.slice(-5)));
     }),
-    casesOf(5, 2_000),
+    casesOf(5, 500),
   );
 });
 

@@ -219,8 +219,12 @@ describe('a file', () => {
       (path) => alter(path, "UPDATE progress SET body = json_set(body, '$.seq', 5)"),
     ],
     [
-      'has a number that no count reaches',
+      'has a number that cannot be read',
       (path) => alter(path, 'UPDATE chunk SET position = 9007199254740998 WHERE position = 2'),
+    ],
+    [
+      'has a sink that stands where no count reaches',
+      (path) => alter(path, "INSERT INTO sink VALUES ('stdout', 9007199254740991)"),
     ],
     [
       'has other hashes than can be',
