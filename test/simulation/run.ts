@@ -5,6 +5,9 @@
 import { spawnSync } from 'node:child_process';
 import { parseArgs } from 'node:util';
 
+/** A test of a minute takes twenty here, ms. */
+const HALF_AN_HOUR = '1800000';
+
 const { values, positionals } = parseArgs({
   options: { runs: { type: 'string', default: '100000' }, part: { type: 'string', default: '1/1' } },
   allowPositionals: true,
@@ -24,11 +27,18 @@ const project =
   (['integration', 'unit', 'alone'] as const).find((each) =>
     positionals.some((name) => name.includes(each)),
   ) ?? 'simulation';
-// A test of a minute takes twenty there.
-const patience = project === 'unit' ? ['--test-timeout', '1800000'] : [];
 const { status } = spawnSync(
   'vitest',
-  ['run', '--config', 'test/vitest.config.ts', '--project', project, ...patience, ...positionals],
+  [
+    'run',
+    '--config',
+    'test/vitest.config.ts',
+    '--project',
+    project,
+    '--test-timeout',
+    HALF_AN_HOUR,
+    ...positionals,
+  ],
   {
     stdio: 'inherit',
     env: {
