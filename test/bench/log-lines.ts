@@ -160,8 +160,11 @@ async function longLinesMemory(groups: number, rate: number, characters: number)
   report('long-lines-memory', most, `the highest in ${seconds} s, ${log.written.length} lines each`);
 }
 
-/** Neither less, which would be another load, nor more, which would be lines that came twice. */
+/** One poll more or less in half a minute; the other worlds count each line. */
 function ensureDelivered(linesPerSecond: number, offered: number): void {
   const share = linesPerSecond / offered;
-  ensure(share > 0.9 && share < 1.05, `${offered} lines/s on stdout; they were ${linesPerSecond.toFixed(0)}`);
+  ensure(
+    share > 0.88 && share < 1.12,
+    `${offered} lines/s on stdout; they were ${linesPerSecond.toFixed(0)}`,
+  );
 }
