@@ -47,9 +47,8 @@ const SQLITE_READONLY = 8;
 const SQLITE_IOERR = 10;
 const SQLITE_CORRUPT = 11;
 const SQLITE_CANTOPEN = 14;
-const SQLITE_CONSTRAINT = 19;
 const SQLITE_NOTADB = 26;
-const DAMAGE: ReadonlySet<number> = new Set([SQLITE_CORRUPT, SQLITE_CONSTRAINT, SQLITE_NOTADB]);
+const DAMAGE: ReadonlySet<number> = new Set([SQLITE_CORRUPT, SQLITE_NOTADB]);
 /** They do not say why. */
 const UNTOLD: ReadonlySet<number> = new Set([SQLITE_READONLY, SQLITE_IOERR, SQLITE_CANTOPEN]);
 
@@ -197,7 +196,7 @@ export async function openOnceFree<Opened>(
   }
 }
 
-/** A SyntaxError comes from a stored text, and a number out of range or a broken constraint from a stored number. */
+/** A SyntaxError comes from a stored text, and a number out of range from a stored one. */
 export function isUnreadable(error: unknown): boolean {
   if (error instanceof NewerFile || error instanceof UnreadableFile || error instanceof SyntaxError)
     return true;
