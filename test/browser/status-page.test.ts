@@ -83,7 +83,8 @@ describeWithBrowser('the status page in a real browser', (open) => {
     });
     await using proxy = await serve(async ({ url = '' }, response) => {
       if (!url.startsWith('/pilot/')) return response.writeHead(404).end();
-      const answer = await fetch(new URL(url.slice('/pilot'.length), daemon.url));
+      const answer = await fetch(new URL(url.slice('/pilot'.length), daemon.url)).catch(() => undefined);
+      if (answer === undefined) return response.writeHead(502).end();
       response.writeHead(answer.status, { 'content-type': answer.headers.get('content-type') ?? '' });
       return response.end(await answer.text());
     });
