@@ -18,7 +18,6 @@ export interface Results {
   /** How long `node -e 0` takes, which took 24 ms on the machine where the bounds were set. */
   readonly bareStartMs: number;
   readonly figures: readonly Measurement[];
-  readonly growth: readonly GrowthPoint[];
   readonly peers: readonly PeerMeasurement[];
 }
 
@@ -26,7 +25,7 @@ export function readResults(): Results | undefined {
   return existsSync(RESULTS) ? (JSON.parse(readFileSync(RESULTS, 'utf8')) as Results) : undefined;
 }
 
-/** The figures of a run of some benchmarks in place of those of a whole one; its growth and peers stay. */
+/** The figures of a run of some benchmarks in place of those of a whole one; its peers stay. */
 export function withRows(whole: Results | undefined, some: Results): Results {
   if (whole === undefined) throw new Error('there is no whole run yet to record them in: npm run bench');
   const since = `${some.date.slice(0, 10)} at ${some.revision}`;
@@ -37,13 +36,12 @@ export function withRows(whole: Results | undefined, some: Results): Results {
   return { ...whole, figures };
 }
 
-/** In Markdown: a row for each figure, how some grow, the peers, and where all of it comes from. */
+/** In Markdown: a row for each figure, the peers, and where all of it comes from. */
 export function benchTable(results: Results | undefined, figures: readonly FigureRow[] = FIGURES): string {
   if (!results) return 'Not measured yet: `npm run bench`.';
-  const { growth, peers } = results;
+  const { peers } = results;
   const tables = [
     figures.length > 0 && figureTable(results, figures),
-    growth.length > 0 && growthTable(growth),
     peers.length > 0 && peerTable(peers),
   ].filter((table) => table !== false);
   return [...tables, MEMORY, origin(results)].join('\n\n');
@@ -92,52 +90,6 @@ function origin({ date, revision, cpu, node, quick, loadAverage, bareStartMs }: 
 function quantity(value: number, unit: string): string {
   const text = value.toLocaleString('en', { maximumSignificantDigits: 3 });
   return unit === '×' ? `${text}×` : `${text} ${unit}`.trimEnd();
-}
-
-/** One measurement at one amount, as growth.ts prints it: a line of JSON. */
-export interface GrowthPoint {
-  readonly growth: string;
-  readonly amount: number;
-  readonly value: number;
-}
-
-const GROWTH: Readonly<Record<string, string>> = {
-  'deployments-cpu': 'CPU for so many deployments, % of a core',
-  'deployments-memory': 'memory for so many deployments, MB',
-  'deployments-scrape': 'a scrape for so many deployments, ms',
-  'groups-cpu': 'CPU for so many groups at 100 lines/s, % of a core',
-  'groups-memory': 'memory for so many groups at 100 lines/s, MB',
-};
-
-export function reportGrowth(growth: string, amount: number, value: number): void {
-  const point: GrowthPoint = { growth, amount, value: Number(value.toPrecision(3)) };
-  process.stdout.write(`${JSON.stringify(point)}\n`);
-}
-
-/**
- * k of value ≈ base + c·amount^k over the two largest steps: what the work costs is what it adds to the smallest
- * amount. 1 is linear. Undefined with fewer than three amounts, or where nothing was added.
- */
-function exponent(points: readonly GrowthPoint[]): number | undefined {
-  const [base, before, last] = [points[0], points.at(-2), points.at(-1)];
-  if (!base || !before || !last || points.length < 3) return undefined;
-  const [less, more] = [before.value - base.value, last.value - base.value];
-  if (less <= 0 || more <= 0) return undefined;
-  return Math.log(more / less) / Math.log(last.amount / before.amount);
-}
-
-function growthTable(points: readonly GrowthPoint[]): string {
-  const amounts = [...new Set(points.map(({ amount }) => amount))].toSorted((one, other) => one - other);
-  const header = ['', ...amounts.map((amount) => amount.toLocaleString('en')), 'exponent'];
-  const rows = Object.entries(GROWTH).map(([id, what]) => {
-    const own = points.filter(({ growth }) => growth === id);
-    const cells = amounts.map((amount) => {
-      const value = own.find((point) => point.amount === amount)?.value;
-      return value === undefined ? '' : quantity(value, '');
-    });
-    return [what].concat(cells, exponent(own)?.toFixed(2) ?? '');
-  });
-  return markdown(header, rows);
 }
 
 /** As peers.ts prints it: a line of JSON. */

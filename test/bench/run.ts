@@ -11,15 +11,7 @@ import { createInterface } from 'node:readline';
 import { parseArgs } from 'node:util';
 import { root } from '../support/optional.ts';
 import { FIGURES, holds, quantile, type Measurement } from './figures.ts';
-import {
-  benchTable,
-  readResults,
-  RESULTS,
-  withRows,
-  type GrowthPoint,
-  type PeerMeasurement,
-  type Results,
-} from './results.ts';
+import { benchTable, readResults, RESULTS, withRows, type PeerMeasurement, type Results } from './results.ts';
 
 /** In the order in which they run, with their seconds, and those of --quick, if they take an argument. */
 const SCRIPTS: Readonly<Record<string, readonly [full: number, quick: number] | undefined>> = {
@@ -40,7 +32,6 @@ const SCRIPTS: Readonly<Record<string, readonly [full: number, quick: number] | 
   'search-grid': undefined,
   'fleet-week': undefined,
   'fleet-history': undefined,
-  growth: [20, 5],
   peers: [120, 10],
 };
 
@@ -62,7 +53,6 @@ if (unknown.length > 0) {
 const rows = FIGURES.filter(({ script }) => asked?.includes(script) ?? true);
 
 const measurements = new Map<string, Measurement>();
-const growth: GrowthPoint[] = [];
 const peers: PeerMeasurement[] = [];
 const build = spawnSync(process.execPath, [join(root, '.config/build.ts')], { stdio: ['ignore', 2, 2] });
 if (build.status !== 0) throw new Error('the build failed; nothing was measured');
@@ -76,7 +66,6 @@ const results: Results = {
   loadAverage: loadavg()[2] ?? 0,
   bareStartMs: bareStartMs(),
   figures: FIGURES.flatMap(({ id }) => measurements.get(id) ?? []),
-  growth,
   peers,
 };
 const kept = asked === undefined ? results : values.record ? withRows(readResults(), results) : undefined;
@@ -118,9 +107,8 @@ async function measure(name: string): Promise<void> {
   for await (const line of createInterface(child.stdout)) {
     process.stderr.write(`  ${line}\n`);
     if (!line.startsWith('{')) continue;
-    const said = JSON.parse(line) as Measurement | GrowthPoint | PeerMeasurement;
-    if ('growth' in said) growth.push(said);
-    else if ('peer' in said) peers.push(said);
+    const said = JSON.parse(line) as Measurement | PeerMeasurement;
+    if ('peer' in said) peers.push(said);
     else measurements.set(said.id, said);
   }
   const [code] = await exited;

@@ -2,7 +2,8 @@
  * Two hours with everything on; README.md says what happens. Exit code 1: something that it expects did not happen.
  * Run: node test/bench/soak.ts [seconds] [lines|bytes], what `tail` counts
  */
-import { closeSync, createReadStream, fstatSync, mkdirSync, openSync, readSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { closeSync, createReadStream, mkdirSync, openSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -39,8 +40,6 @@ const FAULTS: readonly FaultInput[] = [
 const FAULT_EVERY_MS = 12_000;
 /** For the last lines, and the end in good order. */
 const PATIENCE_MS = 60_000;
-/** Of an output: the last few thousand records. */
-const END_BYTES = 1_048_576;
 
 interface Sample {
   readonly atSeconds: number;
@@ -242,30 +241,13 @@ function sample(): Sample | undefined {
   };
 }
 
-/**
- * The last line of a group on stdout, if it stands near its end. To count all that is there blocks the service, which
- * runs in this process: on a machine with much else to do for longer than the last lines are waited for.
- */
+/** The last line of a group on stdout, if it stands near its end: to count all blocks the service, which runs here. */
 function lastPrinted(group: number): string | undefined {
-  const descriptor = openSync(stdoutFile, 'r');
-  const { size } = fstatSync(descriptor);
-  const end = Buffer.alloc(Math.min(size, END_BYTES));
-  readSync(descriptor, end, 0, end.length, size - end.length);
-  closeSync(descriptor);
-  const records = end
-    .toString()
-    .split('\n')
-    .slice(1, -1)
-    .map((line) => JSON.parse(line) as LogRecord);
-  return linesOf(records).findLast(([of]) => of === group)?.[1];
-}
-
-function linesOf(
-  records: readonly LogRecord[],
-): readonly (readonly [group: number | undefined, line: string])[] {
-  return records.flatMap((record) =>
-    'line' in record ? [[record.workergroup_id, record.line] as const] : [],
-  );
+  const end = execFileSync('tail', ['-n', '2000', stdoutFile], { encoding: 'utf8' }).trimEnd().split('\n');
+  const last = end
+    .map((text) => JSON.parse(text) as LogRecord)
+    .findLast((record) => record.workergroup_id === group && 'line' in record);
+  return last && 'line' in last ? last.line : undefined;
 }
 
 /** What an output has of each group, in the order written. A hole is told by a gap record between the lines around it. */

@@ -5,8 +5,8 @@
 import { spawnSync } from 'node:child_process';
 import { parseArgs } from 'node:util';
 
-/** A test of a minute takes twenty here, ms. */
-const HALF_AN_HOUR = '1800000';
+/** A test of a minute takes twenty here. */
+const PATIENCE = '--test-timeout=1800000';
 
 const { values, positionals } = parseArgs({
   options: { runs: { type: 'string', default: '100000' }, part: { type: 'string', default: '1/1' } },
@@ -29,16 +29,7 @@ const project =
   ) ?? 'simulation';
 const { status } = spawnSync(
   'vitest',
-  [
-    'run',
-    '--config',
-    'test/vitest.config.ts',
-    '--project',
-    project,
-    '--test-timeout',
-    HALF_AN_HOUR,
-    ...positionals,
-  ],
+  ['run', '--config=test/vitest.config.ts', `--project=${project}`, PATIENCE, ...positionals],
   {
     stdio: 'inherit',
     env: {

@@ -61,12 +61,7 @@ test('heart and daemon go on', { timeout: PATIENCE }, async () => {
   await using daemon = await startDaemonProcess({
     API_KEY: 'sk-lied-to-0123456789',
     BASE_URL: service.url,
-    DEPLOYMENTS: [
-      `${KEPT}@60s`,
-      ...ids(2, 30).map((id) => `${id}@5s`),
-      'name:square',
-      'name:square/blue',
-    ].join(),
+    DEPLOYMENTS: `${KEPT}@60s,${ids(2, 30).join('@5s,')}@5s,name:square,name:square/blue`,
     WORKER_GROUPS: [...ids(7, 20), 'all', 'endpoint:chat'].join(),
     ENDPOINTS: 'all,31,32,33',
     FLEET_INTERVAL: '5s',
