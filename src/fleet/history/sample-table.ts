@@ -3,7 +3,7 @@
  * on disk and in memory.
  */
 import * as sqlite from 'node:sqlite';
-import { z } from 'zod';
+import * as z from 'zod';
 import { DAY_MS, HOUR_MS } from '../../contract/times.ts';
 import { WORKER_STATUSES } from '../../contract/operations/serverless/workers.ts';
 import type { Counted, Hour } from '../../spend/hours.ts';
