@@ -28,7 +28,7 @@ for (const [figure, line] of [
     const from = performance.now();
     const { fresh } = compare(known, hashesOf(tail), { isFull: true, isWhole: false });
     const took = performance.now() - from;
-    // Of equal lines nobody can tell how many are new.
+    // Equal lines do not show how many are new.
     ensure(line === same || fresh.length === LINES_NEW, `${LINES_NEW} new lines; there were ${fresh.length}`);
     return took;
   });

@@ -1,7 +1,7 @@
 /**
- * The search against the grid of all sets of its space, on an hour whose peak is ten times its mean: how much dearer
- * what it names is, and how many times faster it is, both on one core, counted in seconds of CPU. The grid leaves a set
- * as soon as it costs more than the cheapest. Run: node test/bench/search-grid.ts
+ * The search against all sets of its space, on an hour whose peak is ten times its mean: how much dearer its result is,
+ * and how many times less CPU it takes. Trying all sets stops a trial as soon as it costs more than the cheapest so far.
+ * Run: node test/bench/search-grid.ts
  */
 import { generateLoad, RecordedLoad } from '../../src/scaling/planner/load.ts';
 import { searchParameters, searchSpace, type SearchPoint } from '../../src/scaling/planner/search/search.ts';

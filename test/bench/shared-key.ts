@@ -16,7 +16,7 @@ const LOOK_MS = 100;
 interface Shared extends Books {
   readonly requests: number;
   readonly refused: number;
-  /** Of a line, seconds; of one that has not come, so far. */
+  /** Of each line, seconds. A missing line counts with its wait until the end. */
   readonly delays: readonly number[];
   /** Lines that came. */
   readonly came: number;

@@ -280,7 +280,7 @@ async function compared(path: string) {
       const index = GROUPS.indexOf(record.workergroup_id ?? 0);
       if ('line' in record) {
         const number = /^line (\d+)$/.exec(record.line)?.[1];
-        // A tail of bytes may begin within a line. It is the first one that the gap record leaves.
+        // A tail of bytes may begin in the middle of a line, so the first line after a gap record may be cut.
         if (number === undefined && groups[index]!.isTold) found.cut += 1;
         else take(index, Number(number));
         if (number !== undefined) found.lines += 1;
@@ -296,7 +296,7 @@ async function compared(path: string) {
   return found;
 }
 
-/** What was asked since the last look, up to the first request under way: the journal keeps the last 10,000. */
+/** Counts the answered requests since the last call. The journal keeps only the last 10,000. */
 function readJournal(): void {
   for (const entry of emulator.journal.entries({ afterSeq: asked.lastSeq })) {
     if (entry.durationMs === null) return;

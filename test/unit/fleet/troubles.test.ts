@@ -282,7 +282,7 @@ test.each([
   expect(await play({ minutes: 12, workers })).toMatchObject({ ended: ['not_recruiting'], lasting: [] });
 });
 
-test('a trouble that cannot be judged is left out, and one that is not there is null', async () => {
+test('a trouble is left out if it is unknown, and null if there is none', async () => {
   const endpoint = () => ({ auto_delete_in_seconds: null });
   const none = await play({ minutes: 2, workers: () => [], ceiling: 0.15, endpoint });
   expect(none.troubles).toMatchObject({ not_recruiting: null, price_above_filter: null, deletes_soon: null });

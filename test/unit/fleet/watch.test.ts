@@ -445,7 +445,7 @@ describe('endpoints', () => {
     expect(world.one().findings.map(({ rule }) => rule)).not.toContain('floor-above-capacity');
   });
 
-  test('that are deleted may leave instances behind; an endpoint that is no longer watched leaves none', async () => {
+  test('a deleted endpoint may leave instances behind; an unwatched one leaves none', async () => {
     const world = new World();
     world.endpoints = () => [CHAT, DRAW, { id: 33, endpoint_name: 'sing' }];
     world.workers = (id) => [idle(id)];

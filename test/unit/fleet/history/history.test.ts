@@ -294,7 +294,7 @@ describe('a history on disk', () => {
     expect(await keeper.loads()).toEqual([]);
     setVersion(4);
     keeper.kept.lives.push(life(9));
-    // What is missing is stored at the end.
+    // The missing samples are stored at the end.
     await keeper.history.stop();
     expect(keeper.history.trouble).toBeUndefined();
     await using next = new Keeper(folder.path, keeper.clock.now());

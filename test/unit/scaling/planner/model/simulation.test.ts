@@ -54,7 +54,7 @@ describe('a plan reckoned by hand', () => {
       { peakWorkers: { hot: 1, total: 4 }, workerHours: { cold: near(4, 1) } },
     ],
     [
-      'a worker that nobody wants becomes cold once it is ready, and the next decision gives it up',
+      'an unneeded worker becomes cold once it is ready, and the next decision gives it up',
       { cold_workers: 0, max_workers: 1 },
       { startSeconds: 302, giveUpSeconds: 20, controlSeconds: 5, scaleDownSeconds: 60, destroySeconds: 60 },
       requests([1, 10], [3600, 10]),
