@@ -226,7 +226,7 @@ export class SpoolDatabase extends DatabaseFile {
       places.set(sink, { acknowledged: taken, taken, underway: 0, lag });
     }
     const newest = Math.max(Number(last), ...known.values());
-    if (newest > MOST_CHUNKS) throw new UnreadableFile('it counts more chunks than can be');
+    if (newest > MOST_CHUNKS) throw new UnreadableFile('a chunk number in it is too large');
     return { bytes: Number(bytes), last: newest, places };
   }
 

@@ -5,16 +5,10 @@ import { rulesOf, type Operation } from '../../../src/contract/define.ts';
 import { COMMON_ERRORS, ERRORS, type ErrorCode } from '../../../src/contract/errors.ts';
 import { OPERATION_IDS, operationOf } from '../../../src/contract/operations.ts';
 import { EXAMPLE_HASH } from '../../../src/contract/operations/templates.ts';
-import {
-  DEFAULT_TEAM_KEY,
-  startEmulator,
-  type DialectName,
-  type Emulator,
-} from '../../../src/emulator/index.ts';
+import { DEFAULT_TEAM_KEY, startEmulator, type Emulator } from '../../../src/emulator/index.ts';
 import { encodeRequest } from '../../../src/wire/request.ts';
 import { arbitraryOf } from '../../support/arbitrary-input.ts';
 
-const DIALECTS: readonly DialectName[] = ['spec', 'public'];
 /** Of each operation. `npm run test:long -- test/integration/emulator` has more. */
 const RUNS = Number(process.env['RANDOM_REQUESTS'] ?? 20);
 
@@ -76,7 +70,8 @@ const damage = fc.oneof(
   fc.tagged('field', { at: fc.nat(), value: fc.jsonValue() }),
   fc.tagged('drop', { at: fc.nat() }),
   fc.tagged('add', { name: fc.string(), value: fc.jsonValue() }),
-  fc.tagged('path', { segment: fc.webSegment({ size: 'small' }) }),
+  // A URL leaves out `.` and `..`, and then it is another operation's.
+  fc.tagged('path', { segment: fc.webSegment({ size: 'small' }).filter((text) => !/^\.{1,2}$/.test(text)) }),
   fc.tagged('query', { name: fc.constantFrom('select_filters', 'a', '__proto__'), text: anyText }),
 );
 type Damage = typeof damage extends fc.Arbitrary<infer One> ? One : never;
@@ -147,25 +142,28 @@ async function expectDeclared(emulator: Emulator, operation: Operation, sent: Se
   expect(ERRORS[code].status).toContain(answer.statusCode);
 }
 
-describe.each(DIALECTS)('in the dialect %s no request comes to an error that is not declared:', (dialect) => {
-  let emulator: Emulator;
-  beforeAll(async () => {
-    emulator = await startEmulator({ dialect, clock: 'frozen' });
-  });
-  afterAll(() => emulator.close());
+describe.each(['spec', 'public'] as const)(
+  'in the dialect %s no request comes to an error that is not declared:',
+  (dialect) => {
+    let emulator: Emulator;
+    beforeAll(async () => {
+      emulator = await startEmulator({ dialect, clock: 'frozen' });
+    });
+    afterAll(() => emulator.close());
 
-  const ids = OPERATION_IDS.filter((id) => dialect === 'public' || operationOf(id).origin === 'interface');
-  test.each(ids)('%s', async (id) => {
-    const operation = operationOf(id);
-    await emulator.reset();
-    const sound = wellFormed(operation);
-    const requests = fc.oneof(
-      sound,
-      fc.tuple(sound, damage).map(([sent, wrong]) => damaged(sent, wrong)),
-    );
-    await fc.assert(
-      fc.asyncProperty(requests, (sent) => expectDeclared(emulator, operation, sent)),
-      { numRuns: RUNS },
-    );
-  });
-});
+    const ids = OPERATION_IDS.filter((id) => dialect === 'public' || operationOf(id).origin === 'interface');
+    test.each(ids)('%s', async (id) => {
+      const operation = operationOf(id);
+      await emulator.reset();
+      const sound = wellFormed(operation);
+      const requests = fc.oneof(
+        sound,
+        fc.tuple(sound, damage).map(([sent, wrong]) => damaged(sent, wrong)),
+      );
+      await fc.assert(
+        fc.asyncProperty(requests, (sent) => expectDeclared(emulator, operation, sent)),
+        { numRuns: RUNS },
+      );
+    });
+  },
+);
