@@ -27,10 +27,10 @@ export interface JobView {
 export type Job = ReturnType<typeof startJob>;
 
 const TIMEOUT_MS = 600_000;
-const LOOK_EVERY_MS = 1_000;
-/** A slot that is seen later was missed; a longer gap is not looked through. */
-const LATE_SECONDS = 2;
-const MOST_LOOKED_THROUGH = 3_600;
+/** How late a step of the clock, or the end of a machine's sleep, is noticed at most. */
+const LOOK_EVERY_MS = 5_000;
+/** A slot that is seen later was missed. */
+const LATE_MS = 2_000;
 
 export function startJob(options: JobOptions) {
   const stopping = new AbortController();
@@ -85,8 +85,8 @@ export function startJob(options: JobOptions) {
 }
 
 /**
- * node-cron tells which seconds are slots. Its own timer waits as long as a step of the clock back, and walks
- * through every slot of a step forward.
+ * node-cron tells the next slot. Its own timer waits as long as a step of the clock back, and walks through every slot of
+ * a step forward.
  */
 function keepSchedule(
   { schedule }: JobOptions,
@@ -94,29 +94,30 @@ function keepSchedule(
   onMissed: () => void,
 ): { readonly stop: () => void } {
   const task = createTask(schedule, () => {}, { timezone: 'Etc/UTC' });
-  const hasSlot = (from: number, to: number): boolean => {
-    for (let second = from; second <= to; second += 1) if (task.match(new Date(second * 1_000))) return true;
-    return false;
-  };
-  let looked = seconds();
-  const looking = setInterval(() => {
-    const now = seconds();
-    const gap = now - looked;
-    const [from, to] = [looked + 1, now - LATE_SECONDS];
+  const nextSlot = (): number => task.getNextRuns(1)[0]?.getTime() ?? Infinity;
+  let next = nextSlot();
+  let looked = Date.now();
+  let timer = wait();
+
+  function wait(): NodeJS.Timeout {
+    return setTimeout(look, Math.min(LOOK_EVERY_MS, next - looked)).unref();
+  }
+
+  function look(): void {
+    const [now, before, slot] = [Date.now(), looked, next];
     looked = now;
-    if (gap > MOST_LOOKED_THROUGH || hasSlot(from, to - 1)) onMissed();
-    else if (hasSlot(Math.max(from, to), now)) void onSlot();
-  }, LOOK_EVERY_MS).unref();
+    if (now >= slot || now < before) next = nextSlot();
+    timer = wait();
+    if (now - slot > LATE_MS) onMissed();
+    else if (now >= slot) void onSlot();
+  }
+
   return {
     stop() {
-      clearInterval(looking);
+      clearTimeout(timer);
       void task.destroy();
     },
   };
-}
-
-function seconds(): number {
-  return Math.floor(Date.now() / 1_000);
 }
 
 /** Characters. node-cron walks through all that its lists have in common. */

@@ -28,8 +28,8 @@ interface HeartbeatsOptions {
 
 export type Heartbeats = ReturnType<typeof receiveHeartbeats>;
 
-/** The heart reports, and its scheduler ticks, at least this often. */
-const REPORT_EVERY_MS = 1_000;
+/** The heart reports at least this often, and its scheduler ticks more often. */
+const REPORT_EVERY_MS = 5_000;
 /** For the heart's answer to a reload. */
 const RELOAD_PATIENCE_MS = 5_000;
 

@@ -63,7 +63,7 @@ const heart = z.object({
   event_loop_lag_max_seconds: metric(
     seconds.nullable(),
     'heart_eventloop_lag_max_seconds',
-    "Longest delay of the heart's event loop within the last minute or two. Delays under 0.25 s may be missed.",
+    "Longest delay of the heart's event loop within the last minute or two. Delays under 0.5 s may be missed.",
   ),
   avoided_addresses: z.array(avoidedAddress),
 });

@@ -20,10 +20,9 @@ export interface SupervisorOptions {
 }
 
 /** Looks are counted, not timed: a suspended machine does not look. */
-const LOOK_EVERY_MS = 1_000;
-const PATIENCE = 10;
-const PATIENCE_AT_START = 60;
-const LOOKS_PER_MEMORY_CHECK = 5;
+const LOOK_EVERY_S = 5;
+const PATIENCE = 2;
+const PATIENCE_AT_START = 12;
 const SHORT_LIFE_MS = 60_000;
 const FIRST_WAIT_MS = 100;
 const LONGEST_WAIT_MS = 30_000;
@@ -37,7 +36,6 @@ export class Supervisor {
   #child: DaemonChild | undefined;
   #started = false;
   #restarts = 0;
-  #looks = 0;
   #unanswered = 0;
   #wait = FIRST_WAIT_MS;
   #again: NodeJS.Timeout | undefined;
@@ -47,7 +45,7 @@ export class Supervisor {
 
   constructor(options: SupervisorOptions) {
     this.#options = options;
-    this.#looking = setInterval(() => this.#look(), LOOK_EVERY_MS);
+    this.#looking = setInterval(() => this.#look(), LOOK_EVERY_S * 1_000);
     this.#start();
   }
 
@@ -146,12 +144,11 @@ export class Supervisor {
   #look(): void {
     if (this.#child === undefined) return;
     const { reports } = this.#options;
-    this.#looks += 1;
     if (reports.waits) this.#unanswered += 1;
     reports.signOfLife();
     if (this.#unanswered > (this.#started ? PATIENCE : PATIENCE_AT_START))
-      this.#kill(`it did not answer for ${this.#unanswered} s`);
-    else if (this.#looks % LOOKS_PER_MEMORY_CHECK === 0) void this.#checkMemory(this.#child);
+      this.#kill(`it did not answer for ${this.#unanswered * LOOK_EVERY_S} s`);
+    else void this.#checkMemory(this.#child);
   }
 
   async #checkMemory({ pid }: DaemonChild): Promise<void> {

@@ -55,7 +55,7 @@ test.concurrent(`killed at ${KILLS} random moments, the file has the true stream
   expect([sum('repeated'), sum('missing'), sum('withinReach')]).toEqual([0, 0, 0]);
   expect(sum('lines')).toBeGreaterThan(KILLS * 100);
   expect(sum('gaps')).toBeGreaterThanOrEqual(LANES);
-}, 600_000);
+});
 
 async function runLane(folder: string, random: Random): Promise<Outcome> {
   const replay = { lines: LINES, loop: true };
