@@ -26,7 +26,7 @@ interface PublicRouteSources {
   readonly current: { readonly settings: Pick<Settings, 'metricsToken'> };
 }
 
-/** /livez fails above this, so that the supervisor restarts the program. */
+/** /livez fails above this. */
 const STUCK_MS = 10_000;
 
 /** Probes look at local state only, and need no token: a sidecar must not take the app down with an API. */

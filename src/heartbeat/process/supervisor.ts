@@ -125,6 +125,7 @@ export class Supervisor {
     const asked = this.#child;
     const result = await onReload();
     // After the reports, so that the asker sees the effect.
+    reports.signOfLife();
     await reports.upToDate();
     asked?.send({ type: 'reloaded', number, ...result });
   }
@@ -147,7 +148,7 @@ export class Supervisor {
     if (reports.waits) this.#unanswered += 1;
     reports.signOfLife();
     if (this.#unanswered > (this.#started ? PATIENCE : PATIENCE_AT_START))
-      this.#kill(`it did not answer for ${this.#unanswered * LOOK_EVERY_S} s`);
+      this.#kill(`it did not answer for ${(this.#unanswered - 1) * LOOK_EVERY_S} s`);
     else void this.#checkMemory(this.#child);
   }
 

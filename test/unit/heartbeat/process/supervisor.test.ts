@@ -133,7 +133,7 @@ describe('a daemon that does not answer', () => {
     expect(scene.daemons[0]?.killed).toBe(false);
     await vi.advanceTimersByTimeAsync(3_000);
     expect(scene.daemons[0]?.killed).toBe(true);
-    expect(scene.causes()).toEqual(['it did not answer for 15 s']);
+    expect(scene.causes()).toEqual(['it did not answer for 10 s']);
     expect(scene.daemons).toHaveLength(2);
   });
 
@@ -149,7 +149,7 @@ describe('a daemon that does not answer', () => {
     await vi.advanceTimersByTimeAsync(14_500);
     expect([current.killed, scene.daemons.length]).toEqual([false, 1]);
     await vi.advanceTimersByTimeAsync(1_000);
-    expect([current.killed, scene.causes()]).toEqual([true, ['it did not answer for 15 s']]);
+    expect([current.killed, scene.causes()]).toEqual([true, ['it did not answer for 10 s']]);
     await vi.advanceTimersByTimeAsync(58_000);
     expect(scene.daemons[1]?.killed).toBe(false);
     await vi.advanceTimersByTimeAsync(8_000);
