@@ -47,9 +47,10 @@ export class Bucket {
 
   accept(at: number, now: number): void {
     const spacing = this.spacing || this.suspected;
+    const gap = at - (this.acceptedAt.at(-1) ?? -Infinity);
     this.acceptedAt = [...this.acceptedAt.slice(1 - REMEMBERED), at];
     if (this.#usualGap() < spacing * CONTRADICTED) return this.#halve();
-    if (this.spacing === 0 || at <= this.refusedAt) return;
+    if (this.spacing === 0 || at <= this.refusedAt || !this.shortens(gap)) return;
     const age = Math.max(0, now - this.tooShortAt - MEMORY_MS / 2);
     const floor = this.tooShort * ABOVE_REFUSED * DOUBT_PER_MINUTE ** (age / 60_000);
     // While no spacing is known to be too short, it is halved, as the first may be far too long.
@@ -83,6 +84,11 @@ export class Bucket {
   reopen(now: number): void {
     this.closedUntil = Math.min(this.closedUntil, now);
     this.#halve();
+  }
+
+  /** Whether a request that was accepted so long after the one before makes the spacing shorter. */
+  protected shortens(_gap: number): boolean {
+    return true;
   }
 
   #halve(): void {

@@ -5,8 +5,9 @@
  * - Nothing is held back before a refusal, except that the background begins slowly and doubles its rate. The
  *   background is the daemon's requests and the heart's questions.
  * - A 429 closes its operation until the time that it names, or for 2 s, then 4 s. If another operation is refused
- *   meanwhile, the key is closed. From then on each refusal closes the key, and heartbeats leave one at a time. A wait
- *   that was not enough is doubled, for a heartbeat again and again, up to 12 s.
+ *   meanwhile, the key is closed. So it is if a rested operation is refused behind the background, twice in a row. From
+ *   then on each refusal closes the key, and heartbeats leave one at a time. A wait that was not enough is doubled, for
+ *   a heartbeat again and again, up to 12 s.
  * - Heartbeats come first; questions and the daemon share the rest in turns. One heartbeat at a time may
  *   leave early if a wait would cost the deployment. If it is accepted, the spacing is halved. After a
  *   refused heartbeat the others wait until one is accepted, at most a minute.
@@ -48,6 +49,8 @@ export interface Departure {
   readonly who: Who;
   /** The request before it is one of the background, and not long ago. */
   readonly followsBackground: boolean;
+  /** It waited as long as any operation has to, or until the time that the service named. */
+  readonly isRested: boolean;
 }
 
 interface RateLimiterOptions {
@@ -64,8 +67,12 @@ const LONGEST_GUESS_MS = 12_000;
 const LONGEST_NAMED_MS = 600_000;
 const JITTER_MS = 200;
 const LATENCIES = 32;
+/** No operation has to wait longer after its last request, ms (evidence 1.7). */
+const RESTED_MS = 20_000;
+/** So many refusals of rested operations behind the background, one after the other, are the key's. */
+const PRESSED = 2;
 /** A heartbeat waits no longer for the key's spacing, nor for the answer to the last request, ms. */
-const LONGEST_YIELD_MS = 2_000;
+const LONGEST_YIELD_MS = 2_200;
 const LONGEST_TURN_MS = 1_000;
 const HEARTBEAT_LEAVES_MS = 100;
 /** A header without a refusal costs the background at most this, ms. */
@@ -82,6 +89,8 @@ const BACKGROUND_STEP_MS = 5_000;
 const BACKGROUND_KNEE_MS = 8_000;
 /** A turn is later by at most this part of the spacing. */
 const BACKGROUND_JITTER = 0.5;
+/** Requests that are at most so much farther apart than a spacing show that it is enough. */
+const NEAR = 1.1;
 /** Near the limit the background adds this part of half the refused rate at a time. */
 const BACKGROUND_GAIN = 0.1;
 
@@ -124,7 +133,7 @@ export class RateLimiter {
 
   /** From one heartbeat to the next, by its own limit or the key's, ms; 0: at once. */
   pace(operation: string): number {
-    return Math.max(this.spacing(operation), Math.min(this.#key.spacing, LONGEST_YIELD_MS));
+    return Math.max(this.spacing(operation), this.#key.spacing);
   }
 
   /**
@@ -158,6 +167,7 @@ export class RateLimiter {
       keptOfKey: now >= key.lastAt + key.spacing ? key.spacing : 0,
       who,
       followsBackground: isBackground(key.lastWho) && now - key.lastAt < FOLLOWS_MS,
+      isRested: now - bucket.lastAt > RESTED_MS,
     };
     bucket.lastAt = now;
     key.lastAt = now;
@@ -241,7 +251,7 @@ export class RateLimiter {
   /** Heartbeats of a limited key leave one at a time, and keep the spacing that was found for it. */
   #turnAt(): number {
     const { unanswered, spacing, lastAt } = this.#key;
-    const spacedAt = spacing > 0 ? lastAt + Math.min(spacing, LONGEST_YIELD_MS) : -Infinity;
+    const spacedAt = spacing > 0 ? lastAt + spacing : -Infinity;
     return unanswered ? Math.max(spacedAt, unanswered.at + LONGEST_TURN_MS) : spacedAt;
   }
 
@@ -289,7 +299,8 @@ export class RateLimiter {
     const others = [...this.#operations.values()].some(
       (other) => other !== bucket && other.closedUntil > now,
     );
-    const isKeys = this.#isKeys || others || this.isKeyLimited(now);
+    if (departure.isRested) key.pressed = departure.followsBackground ? key.pressed + 1 : 0;
+    const isKeys = this.#isKeys || others || key.pressed >= PRESSED || this.isKeyLimited(now);
     // If the request was under way when another was refused, it says nothing new, but may name a later time.
     if (departure.at >= bucket.refusedAt && !departure.early) bucket.refusals += 1;
     if (!isKeys || thresholdMs !== undefined) bucket.refuse(departure.at, departure.kept, thresholdMs);
@@ -321,6 +332,7 @@ export class RateLimiter {
   #closeKey(departure: Departure, until: number, now: number): void {
     const key = this.#key;
     key.refuse(departure.at, departure.keptOfKey, undefined);
+    key.spacing = Math.min(key.spacing, LONGEST_YIELD_MS);
     key.closedUntil = Math.max(key.closedUntil, until);
     // One operation that is refused again and again may have a limit of its own.
     if (departure.operation !== key.refusedOperation) key.limitedUntil = now + MEMORY_MS;
@@ -343,8 +355,15 @@ class KeyBucket extends Bucket {
   heartbeatLeftAt = -Infinity;
   lastWho: Who | undefined;
   refusedOperation = '';
+  /** How many rested operations were refused one after the other, each right behind the background. */
+  pressed = 0;
   /** The last request, if the limit was known when it left and no answer came yet. */
   unanswered: Departure | undefined;
+
+  /** Requests of a key that are far apart say nothing. The spacing of an operation may be the key's, so each shortens it. */
+  protected override shortens(gap: number): boolean {
+    return gap <= this.spacing * NEAR;
+  }
 }
 
 /** How fast the requests go that share what heartbeats leave. */

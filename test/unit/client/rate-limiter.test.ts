@@ -217,6 +217,21 @@ test('an answer to a request with another key says nothing', () => {
   expect(limiter.opensAt(HEARTBEAT)).toBe(-Infinity);
 });
 
+test.each([
+  ['twice in a row', [30_100, 60_100], {}, true],
+  ['with another refusal between, which follows nothing', [30_100, 55_000, 85_100], {}, false],
+  ['once, and soon after its last request', [30_100, 45_100, 58_100], {}, false],
+  ['then, and when the service said', [30_100, 45_100], { retryAfterMs: 1_000 }, true],
+])('a rested operation is refused behind the background %s: closes the key?', (_, refusals, says, isKeys) => {
+  const key = new Key();
+  key.accepted(HEARTBEAT, 0);
+  for (const at of refusals) {
+    if (at % 1_000 > 0) key.accepted(LOGS, at - 100);
+    key.refused(HEARTBEAT, at, says);
+  }
+  expect(key.limiter.closedMs(refusals.at(-1)!) > 0).toBe(isKeys);
+});
+
 describe('a spacing', () => {
   const CONTRACT = { spacings: { [HEARTBEAT]: 2_500 } };
 
@@ -306,21 +321,13 @@ describe('a spacing', () => {
   });
 
   test('is not longer than what leaves each deployment its turn, unless the service or the contract names it', () => {
-    const guessed = new Key();
-    guessed.limiter.setWidest(HEARTBEAT, 700);
-    guessed.proven(HEARTBEAT);
-    expect(guessed.limiter.spacing(HEARTBEAT)).toBe(700);
-    const named = new Key();
-    named.limiter.setWidest(HEARTBEAT, 700);
-    named.proven(HEARTBEAT, { thresholdMs: 3_000 });
-    expect(named.limiter.spacing(HEARTBEAT)).toBe(3_060);
-    const known = new Key(CONTRACT);
-    known.limiter.setWidest(HEARTBEAT, 700);
-    known.proven(HEARTBEAT);
-    expect(known.limiter.spacing(HEARTBEAT)).toBe(2_550);
+    const spacingOf = (key: Key, says = {}) => key.proven(HEARTBEAT, says).limiter.spacing(HEARTBEAT);
+    const [guessed, named, known] = [new Key(), new Key(), new Key(CONTRACT)];
+    for (const { limiter } of [guessed, named, known]) limiter.setWidest(HEARTBEAT, 700);
+    const spacings = [spacingOf(guessed), spacingOf(named, { thresholdMs: 3_000 }), spacingOf(known)];
+    expect(spacings).toEqual([700, 3_060, 2_550]);
     guessed.limiter.forget();
-    guessed.proven(HEARTBEAT);
-    expect(guessed.limiter.spacing(HEARTBEAT)).toBe(700);
+    expect(spacingOf(guessed)).toBe(700);
   });
 
   test.each([
@@ -415,16 +422,12 @@ describe('the daemon', () => {
     expect(opens(limiter, LOGS, 60_000)).toBe(60_125);
   });
 
-  test.each([
-    ['its own', WORKERS],
-    ['a heartbeat', HEARTBEAT],
-  ])(
-    'sends nothing after a refusal of the key, of %s, then one in 2 s at most, and doubles',
-    (_whose, other) => {
+  test.each([WORKERS, HEARTBEAT])(
+    'sends nothing after a refusal of the key, of logs and %s, then one in 2 s at most, and doubles',
+    (other) => {
       const key = new Key();
       granted(key.limiter, 0, 22);
-      key.refused(LOGS, 22_000, { retryAfterMs: 4_000 });
-      key.refused(other, 22_000, { retryAfterMs: 4_000 });
+      for (const operation of [LOGS, other]) key.refused(operation, 22_000, { retryAfterMs: 4_000 });
       expect(key.limiter.allowedPerSecond(22_020)).toBe(0.5);
       // The heartbeat that was refused goes first, and the bucket may be empty after it.
       key.accepted(HEARTBEAT, 26_020);
@@ -501,30 +504,30 @@ describe('the daemon', () => {
 
   test('of one operation alone slows down after each refusal, if refusals count as the key’s', () => {
     const limiter = new RateLimiter({ random: () => 0, isKeys: true });
-    for (const [at, afterMs] of [
-      [0, 2_000],
-      [10_000, 4_000],
-      [20_000, 8_000],
-    ] as const) {
+    for (const nth of [0, 1, 2]) {
+      const at = nth * 10_000;
       const departure = limiter.grant(LOGS, at);
       expect(departure).toBeDefined();
       if (departure) limiter.answered(departure, { throttled: true, retryAfterMs: 1_000 }, at + LATENCY);
-      expect(limiter.opensAt(LOGS, 'daemon', at + LATENCY)).toBe(at + afterMs);
+      expect(limiter.opensAt(LOGS, 'daemon', at + LATENCY)).toBe(at + 2_000 * 2 ** nth);
     }
   });
 
   test('keeps the spacing of the key, once it is found', () => {
-    const key = new Key();
-    const call = key.limiter.sent(WORKERS, 0, 'call');
-    key.refused(HEARTBEAT, 0, { retryAfterMs: 1_000 });
-    key.limiter.answered(call, { throttled: true, retryAfterMs: 1_000 }, LATENCY);
-    key.proven(HEARTBEAT, { retryAfterMs: 1_000 }, 5).accepted(HEARTBEAT, 60_000);
-    expect(opens(key.limiter, LOGS, 60_100)).toBe(61_020);
-    // So do heartbeats; and a refusal without words closes for twice as long.
-    key.accepted(HEARTBEAT, 70_000);
-    expect([key.limiter.pace(HEARTBEAT), key.limiter.opensAt(HEARTBEAT)]).toEqual([510, 70_510]);
+    const found = () => new Key().closed().proven(HEARTBEAT, { retryAfterMs: 1_000 }, 5);
+    const [key, longest] = [found(), found()];
+    key.accepted(HEARTBEAT, 60_000);
+    // A request that is far from the one before says nothing; those that come that near halve it.
+    expect(opens(key.limiter, LOGS, 60_100)).toBe(62_040);
+    key.accepted(HEARTBEAT, 62_100);
+    key.accepted(HEARTBEAT, 63_200);
+    // Heartbeats keep it too; and a refusal without words closes for twice as long.
+    expect([key.limiter.pace(HEARTBEAT), key.limiter.opensAt(HEARTBEAT)]).toEqual([510, 63_710]);
     const waits = [80_000, 90_000].map((at) => key.refused(HEARTBEAT, at) && key.waits(HEARTBEAT) - at);
     expect(waits).toEqual([1_020, 4_000]);
+    longest.accepted(HEARTBEAT, 60_000);
+    longest.refused(HEARTBEAT, 70_000);
+    expect(longest.limiter.pace(HEARTBEAT)).toBe(2_200);
   });
 
   test('goes after a heartbeat that was refused, whatever bucket refused it', () => {
