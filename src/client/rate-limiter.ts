@@ -69,8 +69,8 @@ const JITTER_MS = 200;
 const LATENCIES = 32;
 /** No operation has to wait longer after its last request, ms (evidence 1.7). */
 const RESTED_MS = 20_000;
-/** So many refusals of rested operations behind the background, one after the other, are the key's. */
-const PRESSED = 2;
+/** The second refusal of a rested operation behind the background within this time is the key's, ms. */
+const PRESSED_MS = 3_600_000;
 /** A heartbeat waits no longer for the key's spacing, nor for the answer to the last request, ms. */
 const LONGEST_YIELD_MS = 2_200;
 const LONGEST_TURN_MS = 1_000;
@@ -299,8 +299,8 @@ export class RateLimiter {
     const others = [...this.#operations.values()].some(
       (other) => other !== bucket && other.closedUntil > now,
     );
-    if (departure.isRested) key.pressed = departure.followsBackground ? key.pressed + 1 : 0;
-    const isKeys = this.#isKeys || others || key.pressed >= PRESSED || this.isKeyLimited(now);
+    const isPressed = this.#isPressed(departure, now);
+    const isKeys = this.#isKeys || others || isPressed || this.isKeyLimited(now);
     // If the request was under way when another was refused, it says nothing new, but may name a later time.
     if (departure.at >= bucket.refusedAt && !departure.early) bucket.refusals += 1;
     if (!isKeys || thresholdMs !== undefined) bucket.refuse(departure.at, departure.kept, thresholdMs);
@@ -317,6 +317,15 @@ export class RateLimiter {
     if (departure.early)
       this.#noEarlyUntil = bucket.spacing > 0 ? now + LONGEST_SPACING_MS : bucket.closedUntil;
     if (isKeys) this.#closeKey(departure, now + waitMs + jitter, now);
+  }
+
+  /** Twice in a row the background took what a rested operation needed: both use the same bucket. */
+  #isPressed({ isRested, followsBackground }: Departure, now: number): boolean {
+    const key = this.#key;
+    if (!isRested) return false;
+    const isSecond = followsBackground && now - key.pressedAt < PRESSED_MS;
+    key.pressedAt = followsBackground ? now : -Infinity;
+    return isSecond;
   }
 
   /** Doubles with each refusal: others use the limit, or refusals empty the bucket. 0: the operation's own time is known. */
@@ -355,8 +364,8 @@ class KeyBucket extends Bucket {
   heartbeatLeftAt = -Infinity;
   lastWho: Who | undefined;
   refusedOperation = '';
-  /** How many rested operations were refused one after the other, each right behind the background. */
-  pressed = 0;
+  /** When a rested operation was refused behind the background, if that is the last refusal of a rested one. */
+  pressedAt = -Infinity;
   /** The last request, if the limit was known when it left and no answer came yet. */
   unanswered: Departure | undefined;
 

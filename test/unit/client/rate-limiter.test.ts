@@ -220,6 +220,7 @@ test('an answer to a request with another key says nothing', () => {
 test.each([
   ['twice in a row', [30_100, 60_100], {}, true],
   ['with another refusal between, which follows nothing', [30_100, 55_000, 85_100], {}, false],
+  ['twice, but an hour apart', [30_100, 3_631_100], {}, false],
   ['once, and soon after its last request', [30_100, 45_100, 58_100], {}, false],
   ['then, and when the service said', [30_100, 45_100], { retryAfterMs: 1_000 }, true],
 ])('a rested operation is refused behind the background %s: closes the key?', (_, refusals, says, isKeys) => {
