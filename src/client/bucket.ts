@@ -32,6 +32,7 @@ export class Bucket {
   closedUntil = -Infinity;
   /** When the last request may have arrived at the latest. */
   lastAt = -Infinity;
+  sentAt = -Infinity;
   refusedAt = -Infinity;
   /** The longest spacing that was kept and refused, and when. */
   tooShort = 0;
@@ -45,12 +46,13 @@ export class Bucket {
     this.widest = widest;
   }
 
-  accept(at: number, now: number): void {
+  /** `near`: only a request within so many spacings of the last accepted one makes the spacing shorter. */
+  accept(at: number, now: number, near = Infinity): void {
     const spacing = this.spacing || this.suspected;
     const gap = at - (this.acceptedAt.at(-1) ?? -Infinity);
     this.acceptedAt = [...this.acceptedAt.slice(1 - REMEMBERED), at];
     if (this.#usualGap() < spacing * CONTRADICTED) return this.#halve();
-    if (this.spacing === 0 || at <= this.refusedAt || !this.shortens(gap)) return;
+    if (this.spacing === 0 || at <= this.refusedAt || gap > this.spacing * near) return;
     const age = Math.max(0, now - this.tooShortAt - MEMORY_MS / 2);
     const floor = this.tooShort * ABOVE_REFUSED * DOUBT_PER_MINUTE ** (age / 60_000);
     // While no spacing is known to be too short, it is halved, as the first may be far too long.
@@ -84,11 +86,6 @@ export class Bucket {
   reopen(now: number): void {
     this.closedUntil = Math.min(this.closedUntil, now);
     this.#halve();
-  }
-
-  /** Whether a request that was accepted so long after the one before makes the spacing shorter. */
-  protected shortens(_gap: number): boolean {
-    return true;
   }
 
   #halve(): void {

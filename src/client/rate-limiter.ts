@@ -5,9 +5,9 @@
  * - Nothing is held back before a refusal, except that the background begins slowly and doubles its rate. The
  *   background is the daemon's requests and the heart's questions.
  * - A 429 closes its operation until the time that it names, or for 2 s, then 4 s. If another operation is refused
- *   meanwhile, the key is closed. So it is if a rested operation is refused behind the background, twice in a row. From
- *   then on each refusal closes the key, and heartbeats leave one at a time. A wait that was not enough is doubled, for
- *   a heartbeat again and again, up to 12 s.
+ *   meanwhile, the key is closed. Two refusals of idle operations right after requests of the background close it too.
+ *   From then on each refusal closes the key, and heartbeats leave one at a time. A wait that was not enough is doubled,
+ *   for a heartbeat again and again, up to 12 s.
  * - Heartbeats come first; questions and the daemon share the rest in turns. One heartbeat at a time may
  *   leave early if a wait would cost the deployment. If it is accepted, the spacing is halved. After a
  *   refused heartbeat the others wait until one is accepted, at most a minute.
@@ -49,8 +49,8 @@ export interface Departure {
   readonly who: Who;
   /** The request before it is one of the background, and not long ago. */
   readonly followsBackground: boolean;
-  /** It waited as long as any operation has to, or until the time that the service named. */
-  readonly isRested: boolean;
+  /** Its operation was idle for as long as any has to be. */
+  readonly wasIdle: boolean;
 }
 
 interface RateLimiterOptions {
@@ -67,12 +67,15 @@ const LONGEST_GUESS_MS = 12_000;
 const LONGEST_NAMED_MS = 600_000;
 const JITTER_MS = 200;
 const LATENCIES = 32;
-/** No operation has to wait longer after its last request, ms (evidence 1.7). */
-const RESTED_MS = 20_000;
-/** The second refusal of a rested operation behind the background within this time is the key's, ms. */
+/** The longest published spacing of an operation, ms (evidence 1.7). */
+const IDLE_MS = 20_000;
+/** The second refusal of an idle operation right after the background within this time is the key's, ms. */
 const PRESSED_MS = 3_600_000;
-/** A heartbeat waits no longer for the key's spacing, nor for the answer to the last request, ms. */
-const LONGEST_YIELD_MS = 2_200;
+/** The longest spacing of the key, ms: the 2 s of most operations (evidence 1.7). */
+const LONGEST_YIELD_MS = FIRST_WAIT_MS * MARGIN;
+/** Under a limit, only requests within this multiple of the key's spacing shorten it. */
+const NEAR = 1.1;
+/** A heartbeat waits no longer for the answer to the last request, ms. */
 const LONGEST_TURN_MS = 1_000;
 const HEARTBEAT_LEAVES_MS = 100;
 /** A header without a refusal costs the background at most this, ms. */
@@ -89,8 +92,6 @@ const BACKGROUND_STEP_MS = 5_000;
 const BACKGROUND_KNEE_MS = 8_000;
 /** A turn is later by at most this part of the spacing. */
 const BACKGROUND_JITTER = 0.5;
-/** Requests that are at most so much farther apart than a spacing show that it is enough. */
-const NEAR = 1.1;
 /** Near the limit the background adds this part of half the refused rate at a time. */
 const BACKGROUND_GAIN = 0.1;
 
@@ -167,9 +168,10 @@ export class RateLimiter {
       keptOfKey: now >= key.lastAt + key.spacing ? key.spacing : 0,
       who,
       followsBackground: isBackground(key.lastWho) && now - key.lastAt < FOLLOWS_MS,
-      isRested: now - bucket.lastAt > RESTED_MS,
+      wasIdle: !early && now - bucket.sentAt > IDLE_MS,
     };
     bucket.lastAt = now;
+    bucket.sentAt = now;
     key.lastAt = now;
     key.lastWho = who;
     if (who === 'heartbeat') key.heartbeatLeftAt = now;
@@ -285,11 +287,15 @@ export class RateLimiter {
     const key = this.#key;
     bucket.refusals = 0;
     if (departure.who === 'heartbeat') key.heartbeatFirstUntil = undefined;
-    for (const each of [bucket, key]) {
-      if (departure.early) each.reopen(now);
-      else each.accept(departure.at, now);
+    if (departure.wasIdle && departure.followsBackground) key.pressedAt = -Infinity;
+    if (departure.early) {
+      bucket.reopen(now);
+      key.reopen(now);
+      this.#noEarlyUntil = -Infinity;
+    } else {
+      bucket.accept(departure.at, now);
+      key.accept(departure.at, now, this.isKeyLimited(now) ? NEAR : Infinity);
     }
-    if (departure.early) this.#noEarlyUntil = -Infinity;
     if (isBackground(departure.who) && departure.at >= key.refusedAt) this.#background.speedUp(now);
   }
 
@@ -316,13 +322,14 @@ export class RateLimiter {
     if (bucket.named === 0 && retryAfterMs !== undefined) bucket.lastAt = -Infinity;
     if (departure.early)
       this.#noEarlyUntil = bucket.spacing > 0 ? now + LONGEST_SPACING_MS : bucket.closedUntil;
+    if (isPressed) key.limitedUntil = now + MEMORY_MS;
     if (isKeys) this.#closeKey(departure, now + waitMs + jitter, now);
   }
 
-  /** Twice in a row the background took what a rested operation needed: both use the same bucket. */
-  #isPressed({ isRested, followsBackground }: Departure, now: number): boolean {
+  /** A second refusal right after the background, with none accepted there in between, suggests that both use one bucket. */
+  #isPressed({ wasIdle, followsBackground }: Departure, now: number): boolean {
     const key = this.#key;
-    if (!isRested) return false;
+    if (!wasIdle) return false;
     const isSecond = followsBackground && now - key.pressedAt < PRESSED_MS;
     key.pressedAt = followsBackground ? now : -Infinity;
     return isSecond;
@@ -364,15 +371,10 @@ class KeyBucket extends Bucket {
   heartbeatLeftAt = -Infinity;
   lastWho: Who | undefined;
   refusedOperation = '';
-  /** When a rested operation was refused behind the background, if that is the last refusal of a rested one. */
+  /** When an idle operation was last refused right after the background; one without it, or an accepted one, resets this. */
   pressedAt = -Infinity;
   /** The last request, if the limit was known when it left and no answer came yet. */
   unanswered: Departure | undefined;
-
-  /** Requests of a key that are far apart say nothing. The spacing of an operation may be the key's, so each shortens it. */
-  protected override shortens(gap: number): boolean {
-    return gap <= this.spacing * NEAR;
-  }
 }
 
 /** How fast the requests go that share what heartbeats leave. */

@@ -218,20 +218,24 @@ test('an answer to a request with another key says nothing', () => {
 });
 
 test.each([
-  ['twice in a row', [30_100, 60_100], {}, true],
-  ['with another refusal between, which follows nothing', [30_100, 55_000, 85_100], {}, false],
-  ['twice, but an hour apart', [30_100, 3_631_100], {}, false],
-  ['once, and soon after its last request', [30_100, 45_100, 58_100], {}, false],
-  ['then, and when the service said', [30_100, 45_100], { retryAfterMs: 1_000 }, true],
-])('a rested operation is refused behind the background %s: closes the key?', (_, refusals, says, isKeys) => {
-  const key = new Key();
-  key.accepted(HEARTBEAT, 0);
-  for (const at of refusals) {
-    if (at % 1_000 > 0) key.accepted(LOGS, at - 100);
-    key.refused(HEARTBEAT, at, says);
-  }
-  expect(key.limiter.closedMs(refusals.at(-1)!) > 0).toBe(isKeys);
-});
+  ['two', [30_100, 50_200], true],
+  ['three, the last after ten minutes', [30_100, 60_100, 700_100], true],
+  ['two, an hour apart', [30_100, 3_630_200], false],
+  ['one, and one too soon after it', [30_100, 50_050], false],
+  ['two, and between them one without', [30_100, 60_000, 90_100], false],
+  ['two, and between them an accepted request', [30_100, -60_100, 90_100], false],
+])(
+  'refusals of an idle operation right after the background, %s: a limit of the key?',
+  (_, times, isKeys) => {
+    const key = new Key();
+    for (const at of times.map(Math.abs)) {
+      if (at % 1_000 > 0) key.accepted(LOGS, at - 100);
+      if (times.includes(at)) key.refused(HEARTBEAT, at);
+      else key.accepted(HEARTBEAT, at);
+    }
+    expect(key.limiter.allowedPerSecond(times.at(-1)!) !== undefined).toBe(isKeys);
+  },
+);
 
 describe('a spacing', () => {
   const CONTRACT = { spacings: { [HEARTBEAT]: 2_500 } };
@@ -528,7 +532,7 @@ describe('the daemon', () => {
     expect(waits).toEqual([1_020, 4_000]);
     longest.accepted(HEARTBEAT, 60_000);
     longest.refused(HEARTBEAT, 70_000);
-    expect(longest.limiter.pace(HEARTBEAT)).toBe(2_200);
+    expect(longest.limiter.pace(HEARTBEAT)).toBe(2_040);
   });
 
   test('goes after a heartbeat that was refused, whatever bucket refused it', () => {
