@@ -73,8 +73,8 @@ const IDLE_MS = 20_000;
 const PRESSED_MS = 3_600_000;
 /** The longest spacing of the key, ms: the 2 s of most operations (evidence 1.7). */
 const LONGEST_YIELD_MS = FIRST_WAIT_MS * MARGIN;
-/** Under a limit, only requests within this multiple of the key's spacing shorten it. */
-const NEAR = 1.1;
+/** Under a limit, only requests within this multiple of the key's spacing shorten it. Many heartbeats leave 1.25 apart. */
+const NEAR = 1.3;
 /** A heartbeat waits no longer for the answer to the last request, ms. */
 const LONGEST_TURN_MS = 1_000;
 const HEARTBEAT_LEAVES_MS = 100;

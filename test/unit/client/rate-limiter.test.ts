@@ -524,10 +524,10 @@ describe('the daemon', () => {
     key.accepted(HEARTBEAT, 60_000);
     // A request that is far from the one before says nothing; those that come that near halve it.
     expect(opens(key.limiter, LOGS, 60_100)).toBe(62_040);
-    key.accepted(HEARTBEAT, 62_100);
-    key.accepted(HEARTBEAT, 63_200);
+    key.accepted(HEARTBEAT, 62_550);
+    key.accepted(HEARTBEAT, 63_825);
     // Heartbeats keep it too; and a refusal without words closes for twice as long.
-    expect([key.limiter.pace(HEARTBEAT), key.limiter.opensAt(HEARTBEAT)]).toEqual([510, 63_710]);
+    expect([key.limiter.pace(HEARTBEAT), key.limiter.opensAt(HEARTBEAT)]).toEqual([510, 64_335]);
     const waits = [80_000, 90_000].map((at) => key.refused(HEARTBEAT, at) && key.waits(HEARTBEAT) - at);
     expect(waits).toEqual([1_020, 4_000]);
     longest.accepted(HEARTBEAT, 60_000);
