@@ -67,7 +67,7 @@ const LAYERS: Record<string, readonly string[]> = {
   storage: ['contract', 'time'],
 
   logs: ['contract'],
-  'logs/lookup': ['time'],
+  'logs/lookup': ['contract', 'time'],
   'logs/follower': ['contract', 'time'],
   'logs/spool': ['contract', 'storage', 'time', 'logs/follower'],
   'logs/sinks': ['contract', 'wire', 'client', 'storage', 'time', 'logs/spool'],
@@ -81,16 +81,7 @@ const LAYERS: Record<string, readonly string[]> = {
 
   watch: ['contract', 'client'],
   doctor: ['contract', 'client', 'logs/*', 'logs/follower'],
-  config: [
-    'contract',
-    'client',
-    'scaling/rules',
-    'heartbeat/discovery',
-    'heartbeat/engine',
-    'fleet/discovery',
-    'logs/lookup',
-    'watch',
-  ],
+  config: ['contract', 'client', 'scaling/rules', 'heartbeat/discovery', 'heartbeat/engine', 'watch'],
   // What the heart is made of is the heart's own: the daemon knows what it reports.
   daemon: [
     'contract',

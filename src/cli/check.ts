@@ -15,8 +15,9 @@ import type { AssumptionVerdict } from '../contract/assumptions.ts';
 import type { OperationId, Output } from '../contract/operations.ts';
 import { DEFAULT_TAG } from '../contract/operations/serverless/serverless.ts';
 import { ENDPOINT_GROUP_DEFAULTS } from '../contract/operations/serverless/endpoint-groups.ts';
+import { isWanted, labelOfWanted, type WantedRow } from '../contract/wanted.ts';
 import { labelOf, Selection, type Wanted } from '../heartbeat/discovery/wanted.ts';
-import type { ListedLog, WantedLog } from '../logs/lookup/log-lookup.ts';
+import type { ListedLog } from '../logs/lookup/log-lookup.ts';
 import { plural } from '../daemon/status/page/status-words.js';
 import { checkEndpointGroups, DEFAULT_FILLED_IN } from '../scaling/rules/check.ts';
 import { gotInWords, type WorkerFacts } from '../scaling/rules/rules.ts';
@@ -267,10 +268,11 @@ function selected(wanted: Wanted): Wish<DeploymentRow> {
 }
 
 /** `all` may match nothing. */
-function listed(wanted: WantedLog, before: string): Wish<ListedLog>[] {
+function listed(wanted: WantedRow, before: string): Wish<ListedLog>[] {
   if (wanted.by === 'all') return [];
-  if (wanted.by === 'id') return [{ label: String(wanted.id), isOf: ({ id }) => id === wanted.id }];
-  return [{ label: before + wanted.name, isOf: ({ endpoint_name: name }) => name === wanted.name }];
+  return [
+    { label: labelOfWanted(wanted, before), isOf: (row) => isWanted([wanted], row.id, row.endpoint_name) },
+  ];
 }
 
 export function questionsOf(settings: Settings): Question[] {

@@ -1,7 +1,6 @@
 /** Nothing is coerced by accident: "" is not 0, and "no" is not true. values.ts trims the text. */
-import type { WantedEndpoint } from '../fleet/discovery/endpoints.ts';
 import { labelOf as labelOfDeployment, type Wanted } from '../heartbeat/discovery/wanted.ts';
-import type { WantedLog } from '../logs/lookup/log-lookup.ts';
+import { labelOfWanted, type WantedRow } from '../contract/wanted.ts';
 
 export interface ValueProblem {
   /** Place in the value, such as `[0].target_util`; empty for the whole value. */
@@ -228,7 +227,7 @@ function parseDeployment(entry: string): Parsed<Wanted> {
 const wantedGroup = valueType(
   'ID, endpoint:NAME, or all',
   'the id of a worker group, endpoint:NAME, or all',
-  (text): WantedLog | undefined => {
+  (text): WantedRow | undefined => {
     if (text.toLowerCase() === 'all') return { by: 'all' };
     const [, name] = /^endpoint:\s*(.+)$/s.exec(text) ?? [];
     if (name !== undefined) return { by: 'name', name };
@@ -242,7 +241,7 @@ export const groupList = listOf(wantedGroup, (wanted) => labelOfWanted(wanted, '
 const wantedEndpoint = valueType(
   'ID, NAME, or all',
   'the id or the name of an endpoint, or all',
-  (text): WantedEndpoint | undefined => {
+  (text): WantedRow | undefined => {
     if (text === 'all') return { by: 'all' };
     const { value } = id.parse(text);
     if (value !== undefined) return { by: 'id', id: value };
@@ -251,7 +250,3 @@ const wantedEndpoint = valueType(
 );
 
 export const endpointList = listOf(wantedEndpoint, (wanted) => labelOfWanted(wanted));
-
-function labelOfWanted(wanted: WantedLog | WantedEndpoint, before = ''): string {
-  return wanted.by === 'name' ? before + wanted.name : wanted.by === 'id' ? String(wanted.id) : 'all';
-}

@@ -3,6 +3,7 @@
  * endpoint.
  */
 import type { Worker } from '../contract/operations/serverless/workers.ts';
+import { missingNames, type WantedRow } from '../contract/wanted.ts';
 import type { CheckedGroup } from '../scaling/rules/check.ts';
 import type { EndpointSpend } from '../spend/hours.ts';
 import { SpendWatch, type ListedInstances, type SpendService } from '../spend/spend-watch.ts';
@@ -12,8 +13,6 @@ import {
   afterList,
   type EndpointsAnswer,
   type KnownEndpoints,
-  unknownNames,
-  type WantedEndpoint,
   watchedEndpoints,
 } from './discovery/endpoints.ts';
 import { History } from './history/history.ts';
@@ -60,7 +59,7 @@ export interface PriceSource extends ListedInstances {
 }
 
 interface FleetSettings {
-  readonly endpoints: readonly WantedEndpoint[];
+  readonly endpoints: readonly WantedRow[];
   /** Ms. */
   readonly fleetInterval: number;
   readonly endpointGroups: readonly CheckedGroup[];
@@ -229,7 +228,10 @@ export class FleetWatch implements Fleet {
   #tellUnknown(): void {
     // Before the first list nothing is known of any name.
     if (!this.#hasList) return;
-    const unknown = unknownNames(this.#settings.endpoints, this.#known);
+    const unknown = missingNames(
+      this.#settings.endpoints,
+      this.#known.map(({ name }) => name),
+    );
     const names = unknown.filter((name) => !this.#unknown.includes(name));
     this.#unknown = unknown;
     if (names.length > 0) this.#options.notice({ kind: 'endpoints unknown', names });

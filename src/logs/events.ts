@@ -5,14 +5,7 @@ import type { GapReason, LogSource } from './record.ts';
 export type DropReason = 'overflow' | 'corruption' | 'rejected';
 
 export type LogEvent =
-  | {
-      readonly kind: 'polled';
-      readonly source: LogSource;
-      /** What to ask for next, in the unit of the service, and when, milliseconds from now. */
-      readonly tail: number;
-      readonly intervalMs: number;
-      readonly roundTripMs: number;
-    }
+  | { readonly kind: 'polled'; readonly source: LogSource; readonly roundTripMs: number }
   | {
       readonly kind: 'poll failed';
       readonly source: LogSource;
@@ -25,15 +18,7 @@ export type LogEvent =
   /** An older view of the log: nothing was taken of it. */
   | { readonly kind: 'stale answer'; readonly source: LogSource }
   /** Lines are in the spool. */
-  | {
-      readonly kind: 'lines';
-      readonly source: LogSource;
-      readonly lines: number;
-      /** In UTF-8, without line ends. */
-      readonly bytes: number;
-      /** Unix milliseconds. */
-      readonly at: number;
-    }
+  | { readonly kind: 'lines'; readonly source: LogSource; readonly lines: number }
   | {
       readonly kind: 'gap';
       readonly source: LogSource;

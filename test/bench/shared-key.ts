@@ -66,13 +66,14 @@ async function share(programs: number, groupsEach: number): Promise<Shared> {
   const [appeared, seen] = [new Map<string, number>(), new Map<number, number>()];
   const delays: number[] = [];
   const heard = new Set<number | undefined>();
-  const looking = setInterval(() => {
+  function look(): void {
     for (const group of groups) {
       const shown = emulator.workergroups.lines(group);
       for (const line of shown.slice(seen.get(group))) appeared.set(`${group} ${line}`, performance.now());
       seen.set(group, shown.length);
     }
-  }, LOOK_MS);
+  }
+  const looking = setInterval(look, LOOK_MS);
   await using running = new AsyncDisposableStack();
   for (const deployment of deployments) {
     const first = (deployment - 1) * groupsEach;
@@ -86,6 +87,8 @@ async function share(programs: number, groupsEach: number): Promise<Shared> {
     };
     const program = startFollower(node, settings, (line, group) => {
       const key = `${group} ${line}`;
+      // It may have come before a look saw it.
+      if (!appeared.has(key)) look();
       const at = appeared.get(key);
       if (at === undefined || !appeared.delete(key)) return;
       delays.push((performance.now() - at) / 1_000);

@@ -3,6 +3,7 @@
  * rules, and the drift from PILOTLIGHT_ENDPOINT_GROUPS.
  */
 import { ENDPOINT_GROUP_PARAMETERS } from '../../contract/operations/serverless/endpoint-groups.ts';
+import { isWanted, LISTS_TO_BE_GONE, type WantedRow } from '../../contract/wanted.ts';
 import {
   checkEndpointGroup,
   DEFAULT_FILLED_IN,
@@ -10,13 +11,6 @@ import {
   type CheckedGroup,
 } from '../../scaling/rules/check.ts';
 import type { Finding, WorkerFacts } from '../../scaling/rules/rules.ts';
-
-/** Endpoints as a user names them: ids change with every redeployment, names stay. */
-export type WantedEndpoint =
-  | { readonly by: 'id'; readonly id: number }
-  /** All of this name. If the name is a number, use the id or `all`. */
-  | { readonly by: 'name'; readonly name: string }
-  | { readonly by: 'all' };
 
 /** A row of the list: an endpoint with its parameters. */
 export interface ListedEndpoint {
@@ -47,9 +41,6 @@ export interface KnownEndpoint {
 export type KnownEndpoints = readonly KnownEndpoint[];
 
 type Unlabelled = Omit<KnownEndpoint, 'label'>;
-
-/** One list that lacks an endpoint may be a fault of the service. */
-const LISTS_TO_BE_GONE = 2;
 
 /**
  * A new endpoint with the name of a missing one takes its place and label, so that metrics and history go
@@ -83,12 +74,10 @@ type WatchedEndpoint = Pick<KnownEndpoint, 'id' | 'label'>;
 
 /** In the order of the lists. An endpoint wanted by its id needs no list. */
 export function watchedEndpoints(
-  wanted: readonly WantedEndpoint[],
+  wanted: readonly WantedRow[],
   known: KnownEndpoints,
 ): readonly WatchedEndpoint[] {
-  const found = known.filter(({ id, name }) =>
-    wanted.some((one) => one.by === 'all' || (one.by === 'id' ? one.id === id : one.name === name)),
-  );
+  const found = known.filter(({ id, name }) => isWanted(wanted, id, name));
   const taken = new Set(known.map(({ label }) => label));
   const unlisted = wanted.flatMap((one) =>
     one.by === 'id' && !known.some(({ id }) => id === one.id)
@@ -96,11 +85,6 @@ export function watchedEndpoints(
       : [],
   );
   return [...found.map(({ id, label }) => ({ id, label })), ...unlisted];
-}
-
-export function unknownNames(wanted: readonly WantedEndpoint[], known: KnownEndpoints): readonly string[] {
-  const names = new Set(known.map(({ name }) => name));
-  return wanted.flatMap((one) => (one.by === 'name' && !names.has(one.name) ? [one.name] : []));
 }
 
 function labelled(endpoints: readonly Unlabelled[]): KnownEndpoints {

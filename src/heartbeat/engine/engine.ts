@@ -148,7 +148,7 @@ function send(draft: Draft, heldUntil: number): void {
   const sent: Attempt = { id: attempt, sentAt: now.mono, elapsedAt, keyGeneration, overdue: false };
   beat.inFlight = [...beat.inFlight, sent];
   draft.actions.push({ type: 'send', attempt, timeoutMs: beat.timing.attemptLife, fresh });
-  notify(draft, { type: 'sent', attempt, fresh, hedge, lagMs });
+  notify(draft, { type: 'sent', attempt, hedge, lagMs });
   if (heldUntil > now.mono) notify(draft, { type: 'wait-cut-short', byMs: heldUntil - now.mono });
 }
 
@@ -259,7 +259,7 @@ function accept(draft: Draft, attempt: Attempt): void {
     type: 'accepted',
     attempt: attempt.id,
     latencyMs,
-    ...(ttl !== undefined && margin !== Infinity && { marginMs: margin, marginRatio: margin / ttl }),
+    ...(ttl !== undefined && margin !== Infinity && { marginRatio: margin / ttl }),
   });
 
   // The rate limit already spreads the refused ones; sooner heartbeats would be refused.

@@ -117,7 +117,6 @@ export type Notice =
   | {
       readonly type: 'sent';
       readonly attempt: number;
-      readonly fresh: boolean;
       readonly hedge: boolean;
       /** How much later it left than it was due and the rate limit allowed, ms. */
       readonly lagMs: number;
@@ -126,10 +125,7 @@ export type Notice =
       readonly type: 'accepted';
       readonly attempt: number;
       readonly latencyMs: number;
-      /**
-       * Time left by the heartbeat before, ms; absent for the first heartbeat, and for a deployment that was created again.
-       */
-      readonly marginMs?: number;
+      /** Part of the TTL that was left; absent for the first heartbeat, and for a deployment that was created again. */
       readonly marginRatio?: number;
     }
   /** It took longer than A. It may still be accepted, or fail with `timeout`. */

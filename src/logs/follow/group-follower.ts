@@ -237,7 +237,7 @@ export class GroupFollower {
       return;
     }
     this.#roundTripMs = roundTripMs;
-    observe({ kind: 'polled', source, tail: next.tail, intervalMs: next.delayMs, roundTripMs });
+    observe({ kind: 'polled', source, roundTripMs });
     if (failed > 0) observe({ kind: 'poll recovered', source, failures: failed });
     if (stale === true) {
       this.#staleAnswers += 1;
@@ -260,12 +260,11 @@ export class GroupFollower {
 
   #countLines(lines: readonly string[], at: number): void {
     if (lines.length === 0) return;
-    const bytes = lines.reduce((sum, line) => sum + Buffer.byteLength(line), 0);
     this.#lines += lines.length;
-    this.#bytes += bytes;
+    this.#bytes += lines.reduce((sum, line) => sum + Buffer.byteLength(line), 0);
     this.#lastLines = [...this.#lastLines, ...lines.slice(-LAST_LINES).map(standalone)].slice(-LAST_LINES);
     this.#lastLineAt = at;
-    this.#options.observe({ kind: 'lines', source: this.#state.source, lines: lines.length, bytes, at });
+    this.#options.observe({ kind: 'lines', source: this.#state.source, lines: lines.length });
   }
 }
 

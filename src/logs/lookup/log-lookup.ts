@@ -3,13 +3,14 @@
  * minute. If a list fails, the followed logs stay.
  */
 import { backoffMs, Repeating } from '../../time/repeating.ts';
+import { isWanted, LISTS_TO_BE_GONE, missingNames, type WantedRow } from '../../contract/wanted.ts';
 import { within, type Clock } from '../../time/clock.ts';
 import type { LogListener } from '../events.ts';
 import type { LogSource } from '../record.ts';
 
 interface LogLookupOptions {
   readonly kind: LogSource['kind'];
-  readonly wanted: readonly WantedLog[];
+  readonly wanted: readonly WantedRow[];
   readonly list: (signal: AbortSignal) => Promise<readonly ListedLog[]>;
   /** In the constructor, and then whenever something changes. Must not throw. */
   readonly onChange: (begun: readonly LogSource[], left: readonly LogSource[]) => void;
@@ -26,7 +27,7 @@ const TIMEOUT_MS = 600_000;
 export class LogLookup {
   readonly #options: LogLookupOptions;
   readonly #asking: Repeating;
-  #wanted: readonly WantedLog[];
+  #wanted: readonly WantedRow[];
   #known = NOTHING_KNOWN;
   #followed: readonly LogSource[] = [];
   #missing: readonly string[] = [];
@@ -40,7 +41,7 @@ export class LogLookup {
   }
 
   /** Logs that are known already are followed at once. */
-  want(wanted: readonly WantedLog[]): void {
+  want(wanted: readonly WantedRow[]): void {
     this.#wanted = wanted;
     this.#tell();
     this.#asking.wake();
@@ -89,7 +90,10 @@ export class LogLookup {
   /** Each name once, until it is there. */
   #tellMissing(): void {
     const { kind, observe } = this.#options;
-    const missing = missingEndpoints(this.#wanted, this.#known);
+    const missing = missingNames(
+      this.#wanted,
+      this.#known.values().map(({ endpoint }) => endpoint),
+    );
     const news = missing.filter((name) => !this.#missing.includes(name));
     this.#missing = missing;
     if (news.length > 0) observe({ kind: 'endpoints missing', of: kind, names: news });
@@ -101,12 +105,6 @@ function without(sources: readonly LogSource[], others: readonly LogSource[]): L
   const known = new Set(others.map((source) => JSON.stringify(source)));
   return sources.filter((source) => !known.has(JSON.stringify(source)));
 }
-
-export type WantedLog =
-  | { readonly by: 'id'; readonly id: number }
-  /** The endpoint of that name, or all groups that make workers for it. */
-  | { readonly by: 'name'; readonly name: string }
-  | { readonly by: 'all' };
 
 /** A row of a list: a worker group, or an endpoint. */
 export interface ListedLog {
@@ -128,9 +126,6 @@ type KnownLogs = ReadonlyMap<
 
 export const NOTHING_KNOWN: KnownLogs = new Map();
 
-/** A list without a log may be a fault of the service; so many in a row are not. */
-const LISTS_TO_BE_GONE = 2;
-
 export function afterList(known: KnownLogs, listed: readonly ListedLog[]): KnownLogs {
   const missing = [...known].flatMap(([id, one]) =>
     one.missed + 1 < LISTS_TO_BE_GONE ? [[id, { ...one, missed: one.missed + 1 }] as const] : [],
@@ -145,22 +140,14 @@ export function afterList(known: KnownLogs, listed: readonly ListedLog[]): Known
 /** By id, ascending. A worker group that is wanted by its id needs no list. */
 export function followedLogs(
   kind: LogSource['kind'],
-  wanted: readonly WantedLog[],
+  wanted: readonly WantedRow[],
   known: KnownLogs,
 ): readonly LogSource[] {
   const needsList = kind === 'endpoint';
   const unlisted = wanted.flatMap((one) => (one.by === 'id' && !needsList ? [one.id] : []));
-  const listed = [...known].filter(([id, { endpoint }]) =>
-    wanted.some((one) => one.by === 'all' || (one.by === 'id' ? one.id === id : one.name === endpoint)),
-  );
+  const listed = [...known].filter(([id, { endpoint }]) => isWanted(wanted, id, endpoint));
   const ids = new Set([...unlisted, ...listed.map(([id]) => id)]);
   return [...ids]
     .sort((a, b) => a - b)
     .map((id) => (needsList ? { kind, id, name: known.get(id)?.endpoint ?? `#${id}` } : { kind, id }));
-}
-
-/** Wanted endpoints that the list lacks, or for which it has no group. */
-function missingEndpoints(wanted: readonly WantedLog[], known: KnownLogs): readonly string[] {
-  const there = new Set(Array.from(known.values(), ({ endpoint }) => endpoint));
-  return wanted.flatMap((one) => (one.by === 'name' && !there.has(one.name) ? [one.name] : []));
 }

@@ -29,7 +29,7 @@ function sinkOf(wanted: Partial<WantedLog> = {}) {
   });
   const lines = () => shown.join('').trimEnd().split('\n');
   const write = (...records: readonly LogRecord[]) => sink.write(batchOf(records), AbortSignal.abort());
-  const begin = (count: number) => sink.observe({ kind: 'lines', source, lines: count, bytes: 0, at: 0 });
+  const begin = (count: number) => sink.observe({ kind: 'lines', source, lines: count });
   return { sink, lines, write, begin };
 }
 

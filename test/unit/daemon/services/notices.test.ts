@@ -138,8 +138,8 @@ test.each<[LogEvent | FleetNotice, level: number, msg: string, fields: Record<st
 
 test('what happens all the time is not told', () => {
   const { lines, tell } = telling();
-  tell({ kind: 'polled', source, tail: 100, intervalMs: 1_000, roundTripMs: 20 });
-  tell({ kind: 'lines', source, lines: 1, bytes: 2, at: 3 });
+  tell({ kind: 'polled', source, roundTripMs: 20 });
+  tell({ kind: 'lines', source, lines: 1 });
   tell({ kind: 'delivered', sink: 'otlp', records: 1 });
   expect(lines).toEqual([]);
 });

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import type { WantedRow } from '../../../../src/contract/wanted.ts';
 import {
   afterList,
   driftOf,
@@ -6,7 +7,6 @@ import {
   type KnownEndpoints,
   type ListedEndpoint,
   numericParameters,
-  type WantedEndpoint,
   watchedEndpoints,
 } from '../../../../src/fleet/discovery/endpoints.ts';
 import { checkEndpointGroups } from '../../../../src/scaling/rules/check.ts';
@@ -67,7 +67,7 @@ test('a list that lacks one twice in a row means it', () => {
 const known = after([chat(31), chat(35), { id: 32, endpoint_name: 'draw' }]);
 
 test('watched are all, those of a name, or one by its id', () => {
-  const watched = (...names: readonly WantedEndpoint[]) => watchedEndpoints(names, known);
+  const watched = (...names: readonly WantedRow[]) => watchedEndpoints(names, known);
   const [first, draw, second] = known.map(({ id, label }) => ({ id, label }));
   expect(watched({ by: 'all' })).toEqual([first, draw, second]);
   expect(watched({ by: 'name', name: 'chat' })).toEqual([first, second]);

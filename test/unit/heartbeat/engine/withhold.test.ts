@@ -60,7 +60,7 @@ describe('resumed,', () => {
     patient.pass(50);
     patient.answer(ACCEPTED);
     expect(patient.state).toBe('healthy');
-    expect(patient.told('accepted').at(-1)).toMatchObject({ marginMs: expect.closeTo(20_000 - 200 - 5_100) });
+    expect(patient.told('accepted').at(-1)!.marginRatio! * 20_000).toBeCloseTo(20_000 - 200 - 5_100);
   });
 
   it('too late, it is said to have lapsed, and tried', () => {

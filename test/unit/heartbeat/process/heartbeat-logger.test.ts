@@ -42,7 +42,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-const sent: Notice = { type: 'sent', attempt: 1, fresh: false, hedge: false, lagMs: 0 };
+const sent: Notice = { type: 'sent', attempt: 1, hedge: false, lagMs: 0 };
 const REFUSED = 'connection refused (10.0.0.7:443)';
 const SILENCE = 'no answer yet (service.test)';
 const failed: Notice = { type: 'failed', attempt: 1, reason: 'connect', why: REFUSED };

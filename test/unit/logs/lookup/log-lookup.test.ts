@@ -1,12 +1,13 @@
 import { describe, expect, test } from 'vitest';
+import type { WantedRow } from '../../../../src/contract/wanted.ts';
 import type { LogEvent } from '../../../../src/logs/events.ts';
-import { type ListedLog, LogLookup, type WantedLog } from '../../../../src/logs/lookup/log-lookup.ts';
+import { type ListedLog, LogLookup } from '../../../../src/logs/lookup/log-lookup.ts';
 import { type LogSource, sourceKey, type SourceKey } from '../../../../src/logs/record.ts';
 import { VirtualClock } from '../../../support/log-time.ts';
 
-const ALL: WantedLog = { by: 'all' };
-const CHAT: WantedLog = { by: 'name', name: 'chat' };
-const SEVEN: WantedLog = { by: 'id', id: 7 };
+const ALL: WantedRow = { by: 'all' };
+const CHAT: WantedRow = { by: 'name', name: 'chat' };
+const SEVEN: WantedRow = { by: 'id', id: 7 };
 
 type Answer = () => readonly ListedLog[] | Promise<never>;
 const list =
@@ -28,7 +29,7 @@ class Scene {
   readonly lookup: LogLookup;
 
   constructor(
-    wanted: readonly WantedLog[],
+    wanted: readonly WantedRow[],
     answer: Answer = CHAT_IS_NINE,
     kind: LogSource['kind'] = 'workergroup',
   ) {
@@ -96,7 +97,7 @@ describe('what the lists say', () => {
   const NONE = list();
   const CHAT_IS_FIVE = list([5, 'chat']);
 
-  test.each<[string, WantedLog[], Answer[], string[]]>([
+  test.each<[string, WantedRow[], Answer[], string[]]>([
     ['`all` takes what the list has', [ALL, SEVEN], [ROWS], ['6 7 8 9']],
     ['what one list misses stays', [ALL], [ROWS, NONE, ROWS, NONE], ['6 8 9', '6 8 9', '6 8 9', '6 8 9']],
     [
