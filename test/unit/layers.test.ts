@@ -57,7 +57,6 @@ const ALLOWED = [
   ['emulator/tfa', '../random.ts'],
   ['heartbeat/process', '../driver/ports.ts'],
   ['fleet/history', '../../storage/database-file.ts'],
-  ['config/types', '../../fleet/discovery/endpoints.ts'],
   ['config/types', '../../heartbeat/discovery/wanted.ts'],
   ['daemon/services', '../../heartbeat/heart.ts'],
   ['daemon/status/page', '../../../heartbeat/view/snapshot.ts'],
