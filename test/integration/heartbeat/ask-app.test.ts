@@ -5,6 +5,7 @@ import { createAskApp } from '../../../src/heartbeat/app-watch.ts';
 import { startTestApp, HANGS, WELL, type TestApp } from '../../support/app.ts';
 import { until } from '../../support/daemon.ts';
 import { listening } from '../../support/listening.ts';
+import { describeWith, hasCommand } from '../../support/optional.ts';
 import { createPrivateCa } from '../../support/private-ca.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
@@ -118,6 +119,19 @@ describe('over HTTP', () => {
     expect(await ask()).toEqual({ healthy: true });
   });
 
+  test('what is no HTTP is not well', async () => {
+    await using server = await listening(
+      createTcpServer((socket) => void socket.end('SSH-2.0-OpenSSH_9.2\r\n')),
+    );
+    expect(await ask(server.url)).toEqual(bad('its answer is not a complete HTTP response'));
+  });
+});
+
+describeWith(
+  'openssl',
+  hasCommand('openssl', 'version'),
+  'apt-get install openssl',
+)('over TLS', () => {
   test('a certificate must be valid', async () => {
     using folder = temporaryFolder();
     const { key, cert } = createPrivateCa(folder.path).issue('localhost');
@@ -125,13 +139,6 @@ describe('over HTTP', () => {
       createTlsServer({ key, cert }, (request, response) => WELL(response, request)),
     );
     expect(await ask(`https://localhost:${server.port}/`)).toEqual(bad('the TLS handshake failed'));
-  });
-
-  test('what is no HTTP is not well', async () => {
-    await using server = await listening(
-      createTcpServer((socket) => void socket.end('SSH-2.0-OpenSSH_9.2\r\n')),
-    );
-    expect(await ask(server.url)).toEqual(bad('its answer is not a complete HTTP response'));
   });
 });
 
