@@ -237,6 +237,15 @@ test.each([
   },
 );
 
+test('a heartbeat that leaves early is not idle', () => {
+  const key = new Key();
+  for (const at of [30_000, 60_000]) {
+    key.accepted(LOGS, at);
+    key.refused(HEARTBEAT, at + 100, { retryAfterMs: 50_000 });
+  }
+  expect(key.limiter.allowedPerSecond(60_200)).toBeUndefined();
+});
+
 describe('a spacing', () => {
   const CONTRACT = { spacings: { [HEARTBEAT]: 2_500 } };
 
@@ -533,6 +542,8 @@ describe('the daemon', () => {
     longest.accepted(HEARTBEAT, 60_000);
     longest.refused(HEARTBEAT, 70_000);
     expect(longest.limiter.pace(HEARTBEAT)).toBe(2_040);
+    longest.accepted(HEARTBEAT, 700_000);
+    expect(Math.round(longest.limiter.pace(HEARTBEAT))).toBe(1_836);
   });
 
   test('goes after a heartbeat that was refused, whatever bucket refused it', () => {
