@@ -1,6 +1,5 @@
 import type { Logger } from 'pino';
 import type { ApiKey } from '../../client/api-key.ts';
-import { watchFiles } from '../../config/files.ts';
 import type { LoadedConfig } from '../../config/load.ts';
 import {
   OPTIONS,
@@ -142,20 +141,36 @@ function onlyAtStart(key: OptionKey): boolean {
   return option.restart === true;
 }
 
+/** Between two polls for a missing file. */
+const POLL_EVERY_MS = 5_000;
+
 /** Calls `onFound` once a missing file is there. Returns a function that ends the waiting. */
 export function awaitFiles(
   problems: readonly ConfigProblem[],
   load: () => Promise<readonly ConfigProblem[]>,
   onFound: () => void,
-  everyMs?: number,
 ): () => void {
   const missing = awaitedIn(problems);
-  const look = async (): Promise<void> => {
-    if (awaitedIn(await load()).length < missing.length) onFound();
+  if (missing === 0) return () => {};
+  let timer: NodeJS.Timeout | undefined;
+  let isEnded = false;
+  // A file may take seconds, so the next poll starts after this one.
+  const plan = (): void => {
+    if (!isEnded) timer = setTimeout(() => void look(), POLL_EVERY_MS);
   };
-  return watchFiles(missing, () => void look(), everyMs);
+  const look = async (): Promise<void> => {
+    const isFound = awaitedIn(await load()) < missing;
+    if (isEnded) return;
+    if (isFound) onFound();
+    else plan();
+  };
+  plan();
+  return () => {
+    isEnded = true;
+    clearTimeout(timer);
+  };
 }
 
-function awaitedIn(problems: readonly ConfigProblem[]): string[] {
-  return problems.flatMap(({ awaitedFile = [] }) => awaitedFile);
+function awaitedIn(problems: readonly ConfigProblem[]): number {
+  return problems.filter(({ awaitedFile }) => awaitedFile !== undefined).length;
 }

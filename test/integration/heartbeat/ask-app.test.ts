@@ -119,7 +119,7 @@ describe('over HTTP', () => {
     expect(await ask()).toEqual({ healthy: true });
   });
 
-  test('what is no HTTP is not well', async () => {
+  test('an app that does not speak HTTP is unhealthy', async () => {
     await using server = await listening(
       createTcpServer((socket) => void socket.end('SSH-2.0-OpenSSH_9.2\r\n')),
     );
