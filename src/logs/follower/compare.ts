@@ -3,6 +3,7 @@
  * log: the rarer they are, the more. Late lines, missing lines and lines gone from the end are evidence against it.
  */
 import { overlaps, partnersOf, type Partners } from './diff.ts';
+import { numbered, type Numbered } from './numbered.ts';
 
 export interface Comparison {
   readonly partners: Partners;
@@ -55,7 +56,8 @@ const SAMPLE = 4_000;
 const SLACK = 500;
 
 export function compare(known: Float64Array, seen: Float64Array, extent: Extent): Comparison {
-  const scale = new Scale(known, seen, extent);
+  const lines = numbered(known, seen);
+  const scale = new Scale(lines, extent);
   const bothFromTop = extent.isWhole && !extent.isFull;
   if (bothFromTop && known.every((hash, index) => index >= seen.length || seen[index] === hash)) {
     // One log is the beginning of the other.
@@ -64,20 +66,25 @@ export function compare(known: Float64Array, seen: Float64Array, extent: Extent)
     return { ...found, older: 0, gone: known.length - both, bits: Infinity };
   }
   // Nothing stands above the first line of a log.
-  const candidates = overlaps(known.subarray(-seen.length - 1), seen).filter(
-    (lines) => !extent.isWhole || lines <= known.length,
+  const candidates = overlaps(below(lines, known.length - seen.length - 1)).filter(
+    (count) => !extent.isWhole || count <= known.length,
   );
   const largest = candidates.at(-1) ?? 0;
   const exact = scale.weigh(inARow(seen.length, largest, known.length - largest));
-  const doubt = exact.bits < SURE_BITS ? 0 : largest - smallestSure(candidates, known, scale);
+  const doubt = exact.bits < SURE_BITS ? 0 : largest - smallestSure(candidates, lines.known, scale);
   const plain = { ...exact, doubt };
   if (plain.bits >= SURE_BITS && doubt === 0) return plain;
   // The end first: equal lines far above it are chance.
   const near = bothFromTop ? 0 : Math.max(0, known.length - seen.length - SLACK);
-  const atEnd = scale.weigh(moved(partnersOf(known.subarray(near), seen, bothFromTop), near));
+  const atEnd = scale.weigh(moved(partnersOf(below(lines, near), bothFromTop), near));
   const isPoor = atEnd.gone > 0 || Math.max(atEnd.bits, plain.bits) < SURE_BITS;
-  const anywhere = near > 0 && isPoor ? [scale.weigh(partnersOf(known, seen, bothFromTop))] : [];
+  const anywhere = near > 0 && isPoor ? [scale.weigh(partnersOf(lines, bothFromTop))] : [];
   return [atEnd, ...anywhere].reduce((best, one) => (one.bits > best.bits ? one : best), plain);
+}
+
+/** Without the known lines above a place. */
+function below(lines: Numbered, place: number): Numbered {
+  return { ...lines, known: lines.known.subarray(Math.max(0, place)) };
 }
 
 /** The known lines after a view: its lines in its order, with those that it lacks where they stood. */
@@ -112,42 +119,41 @@ function moved(partners: Partners, by: number): Partners {
 }
 
 /** The smallest overlap that is evidence enough by itself. */
-function smallestSure(candidates: readonly number[], known: Float64Array, scale: Scale): number {
+function smallestSure(candidates: readonly number[], known: Int32Array, scale: Scale): number {
   const distinct = new Set<number>();
   let [bits, count] = [0, 0];
   while (bits < SURE_BITS && count < known.length) {
-    const hash = known[known.length - ++count] ?? 0;
-    if (!distinct.has(hash)) bits += scale.rarity(hash);
-    distinct.add(hash);
+    const line = known[known.length - ++count] ?? 0;
+    if (!distinct.has(line)) bits += scale.rarity(line);
+    distinct.add(line);
   }
   return candidates.find((lines) => lines >= count) ?? 0;
 }
 
 /** Weighs one way to pair a view with the known lines. */
 class Scale {
-  readonly #known: Float64Array;
-  readonly #seen: Float64Array;
+  readonly #lines: Numbered;
   readonly #extent: Extent;
-  /** The lines that tell how rare a line is. */
-  readonly #sample: Float64Array;
-  readonly #counts = new Map<number, number>();
+  /** How often each line is among those that tell how rare a line is, and how many these are. */
+  readonly #counts: Int32Array;
+  readonly #vocabulary: number;
 
-  constructor(known: Float64Array, seen: Float64Array, extent: Extent) {
-    this.#known = known;
-    this.#seen = seen;
+  constructor(lines: Numbered, extent: Extent) {
+    this.#lines = lines;
     this.#extent = extent;
-    this.#sample = known.subarray(-SAMPLE);
-    for (const hash of this.#sample) this.#counts.set(hash, (this.#counts.get(hash) ?? 0) + 1);
+    this.#counts = new Int32Array(lines.count);
+    const sample = lines.known.subarray(-SAMPLE);
+    for (const line of sample) this.#counts[line] = (this.#counts[line] ?? 0) + 1;
+    this.#vocabulary = Math.max(sample.length, LEAST_VOCABULARY) + 1;
   }
 
   /** Bits that a known line adds by standing where it is expected. */
-  rarity(hash: number): number {
-    const count = this.#counts.get(hash) ?? 1;
-    return Math.min(RAREST_BITS, Math.log2((Math.max(this.#sample.length, LEAST_VOCABULARY) + 1) / count));
+  rarity(line: number): number {
+    return Math.min(RAREST_BITS, Math.log2(this.#vocabulary / (this.#counts[line] || 1)));
   }
 
   weigh(partners: Partners): Comparison {
-    const [known, seen] = [this.#known, this.#seen];
+    const { known, seen } = this.#lines;
     const top = partners.findIndex((place) => place >= 0);
     const end = partners.findLastIndex((place) => place >= 0);
     const [first = known.length, last = known.length - 1] = top < 0 ? [] : [partners[top], partners[end]];
@@ -173,25 +179,30 @@ class Scale {
     const goneBits = fresh.length > late ? RAREST_BITS * gone : Math.min(STALE_BITS, MISSING_BITS * gone);
     const { isFull, isSmall = false } = this.#extent;
     const aboveBits = isFull ? 0 : Math.min(isSmall ? SMALL_BITS : CAPPED_BITS, MISSING_BITS * older);
-    const paired = partners.keys().filter((index) => (partners[index] ?? -1) >= 0);
-    return this.#evidence(paired) - LATE_BITS * late - MISSING_BITS * missing - goneBits - aboveBits;
+    return this.#evidence(partners) - LATE_BITS * late - MISSING_BITS * missing - goneBits - aboveBits;
   }
 
-  /** Known lines without a partner from a place on, by their hash. */
+  /** Known lines without a partner from a place on, by their number. */
   #unpaired(partners: Partners, first: number): Map<number, number[]> {
-    const paired = new Uint8Array(this.#known.length);
+    const { known } = this.#lines;
+    const paired = new Uint8Array(known.length);
     for (const place of partners) if (place >= 0) paired[place] = 1;
     const places: number[] = [];
     for (let place = first; place < paired.length; place++) if (paired[place] === 0) places.push(place);
-    return Map.groupBy(places, (place) => this.#known[place] ?? 0);
+    return Map.groupBy(places, (place) => known[place] ?? 0);
   }
 
-  /** Of the distinct lines at these places of the view. */
-  #evidence(places: Iterable<number>): number {
-    const distinct = new Set<number>();
-    for (const place of places) distinct.add(this.#seen[place] ?? 0);
+  /** Of the distinct lines that have a partner. */
+  #evidence(partners: Partners): number {
+    const { seen, count } = this.#lines;
+    const counted = new Uint8Array(count);
     let bits = 0;
-    for (const hash of distinct) bits += this.rarity(hash);
+    for (let index = 0; index < partners.length; index++) {
+      const line = seen[index] ?? 0;
+      if ((partners[index] ?? -1) < 0 || counted[line] === 1) continue;
+      counted[line] = 1;
+      bits += this.rarity(line);
+    }
     return bits;
   }
 }

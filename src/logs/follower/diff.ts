@@ -3,6 +3,8 @@
  * exactly once are anchors (patience diff). From each anchor, pairs go on in both directions while lines are equal.
  */
 
+import { doubled, type Numbered } from './numbered.ts';
+
 /** For each line of the view: the place of its partner among the known lines, or −1. Those that are not −1 ascend. */
 export type Partners = Int32Array;
 
@@ -13,9 +15,10 @@ const ABOVE_BOTH: Anchor = [-1, -1];
  * @param bothFromTop Both begin where the log begins.
  * @returns No pairs if nothing is an anchor and the two have different tops.
  */
-export function partnersOf(known: Float64Array, seen: Float64Array, bothFromTop: boolean): Partners {
+export function partnersOf(lines: Numbered, bothFromTop: boolean): Partners {
+  const { known, seen } = lines;
   const partners = new Int32Array(seen.length).fill(-1);
-  const anchors = [...(bothFromTop ? [ABOVE_BOTH] : []), ...anchorsOf(known, seen)];
+  const anchors = [...(bothFromTop ? [ABOVE_BOTH] : []), ...anchorsOf(lines)];
   let top = 0;
   for (const [index, [k, s]] of anchors.entries()) {
     const [nextK, nextS] = anchors[index + 1] ?? [known.length, seen.length];
@@ -31,34 +34,36 @@ export function partnersOf(known: Float64Array, seen: Float64Array, bothFromTop:
 /** Logs without times repeat lines from tick to tick, but seldom long runs of them. */
 const RUNS = [1, 4, 16];
 const ENOUGH_ANCHORS = 5;
-const FADE = 0.7548776662466927;
 
-function anchorsOf(known: Float64Array, seen: Float64Array): readonly Anchor[] {
-  let best: readonly Anchor[] = [];
+function anchorsOf(lines: Numbered): readonly Anchor[] {
+  let [runs, best]: [Numbered, readonly Anchor[]] = [lines, []];
   for (const length of RUNS) {
-    const [ofKnown, ofSeen] = [placesOf(known, length), placesOf(seen, length)];
-    const common: Anchor[] = [];
-    for (const [run, place] of ofSeen) {
-      const at = ofKnown.get(run) ?? -1;
-      if (place >= 0 && at >= 0) common.push([at, place]);
-    }
-    const chain = longestAscending(common);
+    if (length > 1) runs = doubled(doubled(runs, length / 4), length / 2);
+    const chain = longestAscending(inBoth(runs));
     if (chain.length >= ENOUGH_ANCHORS) return chain;
     if (chain.length > best.length) best = chain;
   }
   return best;
 }
 
-/** The place of each run of lines; −1 if it has several. */
-function placesOf(hashes: Float64Array, length: number): Map<number, number> {
-  const places = new Map<number, number>();
-  for (let index = 0; index + length <= hashes.length; index++) {
-    let run = hashes[index] ?? 0;
-    // A factor below 1 needs no modulus, which is slow, and leaves of each line enough digits.
-    for (let ahead = 1; ahead < length; ahead++) run = run * FADE + (hashes[index + ahead] ?? 0);
-    const place = places.get(run);
-    if (place === undefined) places.set(run, index);
-    else if (place >= 0) places.set(run, -1);
+/** The runs that both have exactly once, in the order of the view. */
+function inBoth({ known, seen, count }: Numbered): readonly Anchor[] {
+  const [ofKnown, ofSeen] = [placesOf(known, count), placesOf(seen, count)];
+  const found: Anchor[] = [];
+  for (let place = 0; place < seen.length; place++) {
+    const run = seen[place] ?? 0;
+    const at = ofKnown[run] ?? -1;
+    if (at >= 0 && ofSeen[run] === place) found.push([at, place]);
+  }
+  return found;
+}
+
+/** By the number of a run its place; below 0 if it has none, or several. */
+function placesOf(runs: Int32Array, count: number): Int32Array {
+  const places = new Int32Array(count).fill(-1);
+  for (let place = 0; place < runs.length; place++) {
+    const run = runs[place] ?? 0;
+    places[run] = places[run] === -1 ? place : -2;
   }
   return places;
 }
@@ -90,11 +95,11 @@ function longestAscending(common: readonly Anchor[]): readonly Anchor[] {
  * Every number n, ascending, for which the view's first n lines are the last ones known, as far as both reach (Z-function,
  * linear in both). A view that continues the log does so after one of them.
  */
-export function overlaps(known: Float64Array, seen: Float64Array): readonly number[] {
+export function overlaps({ known, seen }: Numbered): readonly number[] {
   // Read backwards, an overlap is a place of the view at which the known lines begin.
-  const text = new Float64Array(known.length + 1 + seen.length);
+  const text = new Int32Array(known.length + 1 + seen.length);
   text.set(known.slice().reverse());
-  text[known.length] = Number.NaN;
+  text[known.length] = -1;
   text.set(seen.slice().reverse(), known.length + 1);
   const runs = new Int32Array(text.length);
   const found: number[] = [];

@@ -48,6 +48,10 @@ describe('late lines', () => {
       'behind lines that repeat',
       'whole a p q r p q r b p q r p q r → a p q r p q r b p q r p q r \n full a p q r p q r b L p q r p q r n → L n',
     ],
+    [
+      'in a log of few different lines',
+      'whole b a b b c a a c b d b b → b a b b c a a c b d b b \n full a b b c a X a c b d b b n → X n',
+    ],
     ['that only changed places are not new', 'whole a b c d → a b c d \n whole b a c d e → e'],
   ])('%s', (_name, picture) => void expectPicture(picture));
 });
