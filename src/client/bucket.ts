@@ -7,7 +7,7 @@
 export const FIRST_WAIT_MS = 2_000;
 export const MEMORY_MS = 600_000;
 const REMEMBERED = 8;
-/** This many refusals near accepted requests prove a spacing. */
+/** This many refusals near accepted requests prove a spacing that none named. */
 const PROOF = 4;
 export const SHORTEST_SPACING_MS = 10;
 export const LONGEST_SPACING_MS = 60_000;
@@ -68,7 +68,7 @@ export class Bucket {
     this.suspected = (this.named || guess) * MARGIN;
     if (nearest < this.suspected) this.proof += 1;
     if (this.spacing === 0) {
-      if (this.proof >= PROOF) this.spacing = this.suspected;
+      if (this.named > 0 || this.proof >= PROOF) this.spacing = this.suspected;
     } else if (thresholdMs !== undefined) {
       this.spacing = this.suspected;
     } else if (

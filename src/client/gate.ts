@@ -39,11 +39,11 @@ export class LocalGate implements Gate {
   async enter(operation: string, _turn: Turn, signal: AbortSignal): Promise<Pass> {
     signal.throwIfAborted();
     const [limiter, who] = [this.#limiter, this.#who];
-    if (who === 'question') limiter.questions += 1;
+    if (who === 'question') limiter.questions.push(operation);
     try {
       await this.#wait(operation, signal);
     } finally {
-      if (who === 'question') limiter.questions -= 1;
+      if (who === 'question') limiter.questions.splice(limiter.questions.indexOf(operation), 1);
     }
     const departure = limiter.sent(operation, performance.now(), who);
     return {

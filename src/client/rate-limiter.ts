@@ -6,8 +6,8 @@
  *   background is the daemon's requests and the heart's questions.
  * - A 429 closes its operation until the time that it names, or for 2 s, then 4 s. If another operation is refused
  *   meanwhile, the key is closed. Two refusals of idle operations right after requests of the background close it too.
- *   From then on each refusal closes the key, and heartbeats leave one at a time. A wait that was not enough is doubled,
- *   for a heartbeat again and again, up to 12 s.
+ *   From then on each refusal closes the key. A wait that was not enough is doubled, for a heartbeat again and again, up
+ *   to 12 s.
  * - Heartbeats come first; questions and the daemon share the rest in turns. One heartbeat at a time may
  *   leave early if a wait would cost the deployment. If it is accepted, the spacing is halved. After a
  *   refused heartbeat the others wait until one is accepted, at most a minute.
@@ -75,8 +75,6 @@ const PRESSED_MS = 3_600_000;
 const LONGEST_YIELD_MS = FIRST_WAIT_MS * MARGIN;
 /** Under a limit, only requests within this multiple of the key's spacing shorten it. Many heartbeats leave 1.25 apart. */
 const NEAR = 1.3;
-/** A heartbeat waits no longer for the answer to the last request, ms. */
-const LONGEST_TURN_MS = 1_000;
 const HEARTBEAT_LEAVES_MS = 100;
 /** A header without a refusal costs the background at most this, ms. */
 const LONGEST_HINT_MS = 5_000;
@@ -107,7 +105,8 @@ export class RateLimiter {
   #generation = 0;
   /** When the next heartbeat leaves, as far as is known, monotonic ms. */
   heartbeatAt: () => number = () => Infinity;
-  questions = 0;
+  /** The operations of the questions that wait. */
+  readonly questions: string[] = [];
   #early: Departure | undefined;
   #noEarlyUntil = -Infinity;
   /** By the `limit` of the headers, the operation that showed it. */
@@ -181,7 +180,6 @@ export class RateLimiter {
       const stretch = isLimited ? 1 + BACKGROUND_JITTER * this.#random() : 1;
       this.#background.takeTurn(now, who === 'question', stretch);
     }
-    if (isLimited) key.unanswered = departure;
     if (early) this.#early = departure;
     return departure;
   }
@@ -200,7 +198,6 @@ export class RateLimiter {
 
   lost(departure: Departure): void {
     if (this.#early === departure) this.#early = undefined;
-    if (this.#key.unanswered === departure) this.#key.unanswered = undefined;
   }
 
   /** Headers of an answer. Two operations that show the same limit above 1 show the key's. */
@@ -250,11 +247,10 @@ export class RateLimiter {
     return Math.max(0, this.#key.closedUntil - now);
   }
 
-  /** Heartbeats of a limited key leave one at a time, and keep the spacing that was found for it. */
+  /** Heartbeats keep the spacing that was found for the key. */
   #turnAt(): number {
-    const { unanswered, spacing, lastAt } = this.#key;
-    const spacedAt = spacing > 0 ? lastAt + spacing : -Infinity;
-    return unanswered ? Math.max(spacedAt, unanswered.at + LONGEST_TURN_MS) : spacedAt;
+    const { spacing, lastAt } = this.#key;
+    return spacing > 0 ? lastAt + spacing : -Infinity;
   }
 
   /** The background goes after a heartbeat that is due, or was refused. Questions take half of its turns. */
@@ -271,10 +267,15 @@ export class RateLimiter {
       const gap = Math.min(spacing, LONGEST_YIELD_MS, (heartbeatAt - key.heartbeatLeftAt) / 2);
       if (gap > 0) opensAt = Math.max(opensAt, key.heartbeatLeftAt + gap);
       opensAt = Math.max(opensAt, key.lastAt + key.spacing);
-      const isQuestionNext = isDaemon && this.questions > 0 && questionAt < lastAt;
+      const isQuestionNext =
+        isDaemon && questionAt < lastAt && this.questions.some((one) => this.#isOpen(one, now));
       isBehind ||= heartbeatAt <= Math.max(now, opensAt) || isQuestionNext;
     }
     return isBehind ? Math.max(now, opensAt) + HEARTBEAT_LEAVES_MS : opensAt;
+  }
+
+  #isOpen(operation: string, now: number): boolean {
+    return (this.#operations.get(operation)?.closedUntil ?? -Infinity) <= now;
   }
 
   #bucketOf(operation: string): Bucket {
@@ -302,8 +303,8 @@ export class RateLimiter {
   #refused(departure: Departure, bucket: Bucket, answer: RateAnswer, now: number): void {
     const { retryAfterMs, thresholdMs } = answer;
     const key = this.#key;
-    const others = [...this.#operations.values()].some(
-      (other) => other !== bucket && other.closedUntil > now,
+    const others = [...this.#operations.keys()].some(
+      (other) => other !== departure.operation && !this.#isOpen(other, now),
     );
     const isPressed = this.#isPressed(departure, now);
     const isKeys = this.#isKeys || others || isPressed || this.isKeyLimited(now);
@@ -373,8 +374,6 @@ class KeyBucket extends Bucket {
   refusedOperation = '';
   /** When an idle operation was last refused right after the background; one without it, or an accepted one, resets this. */
   pressedAt = -Infinity;
-  /** The last request, if the limit was known when it left and no answer came yet. */
-  unanswered: Departure | undefined;
 }
 
 /** How fast the requests go that share what heartbeats leave. */

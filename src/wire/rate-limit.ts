@@ -35,17 +35,16 @@ export function rateLimitOf(
   return { limit: limit !== undefined && limit > 0 ? limit : undefined, remaining, resetMs };
 }
 
-/** A 429 also has `retry_after`, `x-ratelimit-reset`, or a threshold in its text. */
+/** A 429 also has `retry_after`, `x-ratelimit-reset`, or a threshold in its text; of these, 0 names no time. */
 export function waitOf(
   { status, headers, text }: { readonly status: number; readonly headers: Headers; readonly text: string },
   body: unknown,
 ): Wait {
   const header = retryAfterMs(headers);
   if (status !== 429) return { retryAfterMs: header, thresholdMs: undefined };
-  const seconds = readNumber(isRecord(body) ? body['retry_after'] : undefined) ?? -1;
-  const inBodyMs = seconds < 0 ? undefined : boundedMs(seconds * 1000);
+  const seconds = readNumber(isRecord(body) ? body['retry_after'] : undefined) ?? 0;
   return {
-    retryAfterMs: header ?? inBodyMs ?? (resetMsOf(headers) || undefined),
+    retryAfterMs: header || boundedMs(seconds * 1000) || resetMsOf(headers) || undefined,
     thresholdMs: thresholdMs(text),
   };
 }

@@ -238,14 +238,14 @@ export class OneKey {
     const { time } = this;
     await sleep(time, this.#random.between(100, 3_000));
     while (!signal.aborted) {
-      limiter.questions += 1;
+      limiter.questions.push('deployments.list');
       for (;;) {
         const now = time.clock.mono();
         const waitMs = limiter.opensAt(LIST, 'question', now) - now;
         if (waitMs <= 0) break;
         await sleep(time, Math.ceil(waitMs));
       }
-      limiter.questions -= 1;
+      limiter.questions.pop();
       const departure = limiter.sent(LIST, time.clock.mono(), 'question');
       const isDown = this.#isDown;
       await new Promise<void>((resolve) => time.deliver(time.now + LATENCY, resolve));

@@ -49,22 +49,18 @@ test('a question is counted while it waits', async () => {
   const { limiter } = gated();
   const entering = new LocalGate(limiter, 'question').enter('users.current', TURN, NEVER);
   for (const one of ['users.current', 'instances.list']) void new LocalGate(limiter).enter(one, TURN, NEVER);
-  expect(limiter.questions).toBe(1);
+  expect(limiter.questions).toHaveLength(1);
   await entering;
-  expect(limiter.questions).toBe(0);
+  expect(limiter.questions).toEqual([]);
 });
 
-test('what headers say is heard; a call whose answer is lost keeps no heartbeat waiting', async () => {
+test('what headers say is heard', async () => {
   const { gate, limiter } = gated();
   for (const operation of ['users.current', 'instances.list']) {
     const pass = await gate.enter(operation, TURN, NEVER);
     pass.answered({ throttled: false }, { limit: 20, remaining: 7, resetMs: 1_000 });
   }
   expect(limiter.allowedPerSecond(performance.now())).toBe(8);
-  const pass = await gate.enter('users.current', TURN, NEVER);
-  expect(limiter.opensAt('deployments.heartbeat')).toBe(performance.now() + 1_000);
-  pass.lost();
-  expect(limiter.opensAt('deployments.heartbeat')).toBe(-Infinity);
 });
 
 test('a call that is aborted waits no longer, and leaves nothing behind', async () => {

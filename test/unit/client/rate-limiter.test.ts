@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { RateLimiter, type RateAnswer } from '../../../src/client/rate-limiter.ts';
 
 const HEARTBEAT = 'deployments.heartbeat';
+const LIST = 'deployments.list';
 const LOGS = 'workergroups.logs';
 const WORKERS = 'endpointGroups.workers';
 const LATENCY = 20;
@@ -74,7 +75,7 @@ describe('a 429', () => {
   test.each([
     ['the time of Retry-After', { retryAfterMs: 7_000 }, 0, 7_000],
     ['that time though a spacing is named', { retryAfterMs: 7_000, thresholdMs: 3_000 }, 0, 7_000],
-    ['a spacing that is named', { thresholdMs: 3_000 }, 0, 3_000],
+    ['a spacing that is named, and its margin', { thresholdMs: 3_000 }, 0, 3_040],
     ['2 s if nothing is named', {}, 0, 2_000],
     ['up to 200 ms more', { retryAfterMs: 7_000 }, 0.5, 7_100],
     ['and no longer', { retryAfterMs: 7_000 }, 1, 7_200],
@@ -184,12 +185,11 @@ describe('the key', () => {
     expect(key.waits(operation) - 500_000).toBe(first);
   });
 
-  test('known to have a limit sends one at a time, for a second at most', () => {
+  test('known to have a limit keeps no heartbeat waiting for an answer to another request', () => {
     const { limiter } = new Key().closed();
-    const departure = limiter.sent(HEARTBEAT, 10_000);
-    expect(limiter.opensAt(LOGS)).toBe(11_000);
-    limiter.answered(departure, { throttled: false }, 10_400);
-    expect(limiter.opensAt(LOGS)).toBeLessThanOrEqual(10_400);
+    limiter.sent(LOGS, 10_000, 'daemon');
+    limiter.sent(HEARTBEAT, 10_010);
+    expect(limiter.opensAt(HEARTBEAT)).toBeLessThanOrEqual(10_010);
   });
 
   test('of which another one is used is forgotten with all that was learned', () => {
@@ -250,12 +250,11 @@ describe('a spacing', () => {
   const CONTRACT = { spacings: { [HEARTBEAT]: 2_500 } };
 
   test.each([
-    ['the one that the service names', CONTRACT, { thresholdMs: 3_000 }, 3_060],
-    ['the contract’s', CONTRACT, {}, 2_550],
-    ['2 s to begin with', {}, {}, 2_040],
-  ])('is kept after four refusals near accepted requests: %s', (_what, options, says, spacing) => {
-    expect(new Key(options).proven(HEARTBEAT, says, 3).limiter.spacing(HEARTBEAT)).toBe(0);
-    const { limiter } = new Key(options).proven(HEARTBEAT, says);
+    ['the contract’s', CONTRACT, 2_550],
+    ['2 s to begin with', {}, 2_040],
+  ])('is kept after four refusals near accepted requests: %s', (_what, options, spacing) => {
+    expect(new Key(options).proven(HEARTBEAT, {}, 3).limiter.spacing(HEARTBEAT)).toBe(0);
+    const { limiter } = new Key(options).proven(HEARTBEAT);
     expect(limiter.spacing(HEARTBEAT)).toBe(spacing);
     const { at } = limiter.sent(HEARTBEAT, 60_000);
     expect(limiter.opensAt(HEARTBEAT) - at).toBe(spacing);
@@ -317,7 +316,7 @@ describe('a spacing', () => {
   });
 
   test('that is named is taken at once, and not shortened by success', () => {
-    const key = new Key().proven(HEARTBEAT);
+    const key = new Key();
     key.refused(HEARTBEAT, 50_000, { thresholdMs: 3_000 });
     for (let at = 60_000; at < 200_000; at += 10_000) key.accepted(HEARTBEAT, at);
     expect(key.limiter.spacing(HEARTBEAT)).toBe(3_060);
@@ -389,12 +388,17 @@ describe('a heartbeat that cannot wait', () => {
   });
 
   test('breaks a proven spacing only as its last chance, and once refused, not for a minute', () => {
-    const key = new Key().proven(HEARTBEAT, { thresholdMs: 3_000 });
+    const named = () => {
+      const key = new Key();
+      key.refused(HEARTBEAT, 15_500, { thresholdMs: 3_000 });
+      return key;
+    };
+    const key = named();
     expect(early(key.limiter, 16_000)).toEqual([false, true]);
     expect(key.refused(HEARTBEAT, 16_000).early).toBe(true);
     expect(early(key.limiter, 76_019)).toEqual([false, false]);
     expect(early(key.limiter, 76_020)).toEqual([false, true]);
-    const other = new Key().proven(HEARTBEAT, { thresholdMs: 3_000 });
+    const other = named();
     other.refused(HEARTBEAT, 16_000);
     // It is accepted before its time, so others may try as well.
     other.accepted(HEARTBEAT, 16_500);
@@ -496,11 +500,20 @@ describe('the daemon', () => {
     expect(limiter.opensAt(LOGS, 'call')).toBeLessThan(10_000);
     expect(limiter.opensAt(LOGS, 'daemon', 10_001)).toBe(10_000 + spacing);
     expect(limiter.opensAt(WORKERS, 'question', 10_001)).toBe(10_000 + 2 * spacing);
-    limiter.questions = 1;
+    limiter.questions.push(LIST);
     expect(limiter.opensAt(LOGS, 'daemon', 10_000 + spacing)).toBe(10_000 + spacing);
-    limiter.sent(LOGS, 10_000 + spacing, 'daemon');
+    const { at } = limiter.sent(LOGS, 10_000 + spacing, 'daemon');
     // The question is next.
-    expect(limiter.opensAt(LOGS, 'daemon', 10_000 + 2 * spacing)).toBeGreaterThan(10_000 + 2 * spacing);
+    expect(limiter.opensAt(LOGS, 'daemon', at + spacing)).toBeGreaterThan(at + spacing);
+  });
+
+  test('waits for no question whose own operation is closed', () => {
+    const key = new Key();
+    key.refused(LIST, 0, { retryAfterMs: 200_000 });
+    for (const one of [LOGS, WORKERS]) key.limiter.heard(one, { limit: 20, remaining: 9, resetMs: 0 }, 0);
+    key.limiter.questions.push(LIST);
+    key.accepted(LOGS, 10_000);
+    expect(opens(key.limiter, LOGS, 11_000)).toBeLessThanOrEqual(11_000);
   });
 
   test('goes after a heartbeat that is due, once a limit of the key is known', () => {

@@ -51,6 +51,7 @@ describe('a 429', () => {
     ['the body, where the header says nothing', { ...RESET, 'retry-after': 'soon' }, LIVE, 10_000],
     ['the body as text', RESET, { ...LIVE, retry_after: '2.5' }, 2_500],
     ['the reset, where the body says nothing', RESET, { ...LIVE, retry_after: -1 }, 4_000],
+    ['no time of 0 s', { 'retry-after': '0' }, { ...LIVE, retry_after: 0 }, undefined],
     ['the reset of plain text', RESET, 'API requests too frequent', 4_000],
     ['no reset without a Date', { 'x-ratelimit-reset': RESET['x-ratelimit-reset'] }, 'no', undefined],
     ['no reset that is over', { ...RESET, 'x-ratelimit-reset': String(SERVED_S) }, 'no', undefined],

@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import { RateLimiter } from '../../../../src/client/rate-limiter.ts';
 import { HeartbeatDriver, type DriverOptions } from '../../../../src/heartbeat/driver/driver.ts';
 import type { Notice, AttemptOutcome } from '../../../../src/heartbeat/engine/state.ts';
 import type { BeatRequest } from '../../../../src/heartbeat/driver/ports.ts';
@@ -300,19 +299,6 @@ describe('under one rate limit for all', () => {
     await time.pass(60_000);
     const lags = notices.flatMap(({ notice }) => (notice.type === 'sent' ? [notice.lagMs] : []));
     expect(Math.max(...lags)).toBeLessThan(1);
-  });
-
-  it('an attempt that is aborted holds up no other', async () => {
-    const limiter = new RateLimiter();
-    const { time, driver, service } = rig({ limiter });
-    const rate = { limit: 10, remaining: undefined, resetMs: undefined };
-    for (const operation of ['a', 'b']) limiter.heard(operation, rate, 0);
-    service.answer = () => undefined;
-    driver.add({ id: 1, ttl: 60_000, interval: 'auto' });
-    await time.pass(10);
-    expect(limiter.opensAt('deployments.heartbeat')).toBeGreaterThan(0);
-    driver.remove(1);
-    expect(limiter.opensAt('deployments.heartbeat')).toBe(-Infinity);
   });
 
   it('a new key may have another limit, or none', async () => {
