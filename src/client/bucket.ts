@@ -46,6 +46,15 @@ export class Bucket {
     this.widest = widest;
   }
 
+  /** When its spacing is over; -Infinity: it has none. */
+  get spacedAt(): number {
+    return this.spacing > 0 ? this.lastAt + this.spacing : -Infinity;
+  }
+
+  get opensAt(): number {
+    return Math.max(this.closedUntil, this.spacedAt);
+  }
+
   /** `near`: only a request within so many spacings of the last accepted one makes the spacing shorter. */
   accept(at: number, now: number, near = Infinity): void {
     const spacing = this.spacing || this.suspected;
@@ -62,16 +71,15 @@ export class Bucket {
 
   refuse(at: number, kept: number, thresholdMs: number | undefined): void {
     const nearest = Math.min(...this.acceptedAt.map((other) => Math.abs(other - at)));
-    if (thresholdMs !== undefined) this.named = thresholdMs;
+    if (thresholdMs !== undefined) this.named = Math.min(thresholdMs, LONGEST_SPACING_MS);
     // The gap between accepted requests is short enough, until more is known.
     const guess = Math.min(this.given || FIRST_WAIT_MS, this.#usualGap());
     this.suspected = (this.named || guess) * MARGIN;
     if (nearest < this.suspected) this.proof += 1;
-    if (this.spacing === 0) {
-      if (this.named > 0 || this.proof >= PROOF) this.spacing = this.suspected;
-    } else if (thresholdMs !== undefined) {
+    if (thresholdMs !== undefined || (this.spacing === 0 && this.proof >= PROOF)) {
       this.spacing = this.suspected;
     } else if (
+      this.spacing > 0 &&
       kept >= this.spacing &&
       !(kept >= this.given && this.#sufficed(kept)) &&
       (this.acceptedAt.at(-1) ?? -Infinity) > this.refusedAt

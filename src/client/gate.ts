@@ -51,7 +51,8 @@ export class LocalGate implements Gate {
         limiter.answered(departure, answer, performance.now());
         if (headers) limiter.heard(operation, headers, performance.now());
       },
-      lost: () => limiter.lost(departure),
+      // Only an early heartbeat is waited for.
+      lost: () => undefined,
     };
   }
 
@@ -115,8 +116,7 @@ export class GrantOffice {
       if (departure === undefined) continue;
       this.#open.delete(grant);
       const answeredAt = Math.max(departure.at, Math.min(now, now - (systemNow - at)));
-      if (answer === undefined) limiter.lost(departure);
-      else limiter.answered(departure, answer, answeredAt);
+      if (answer) limiter.answered(departure, answer, answeredAt);
       if (headers) limiter.heard(departure.operation, headers, now);
     }
     const grants: { grant: number; operation: string }[] = [];

@@ -7,7 +7,7 @@
  * - A 429 closes its operation until the time that it names, or for 2 s, then 4 s. If another operation is refused
  *   meanwhile, the key is closed. Two refusals of idle operations right after requests of the background close it too.
  *   From then on each refusal closes the key. A wait that was not enough is doubled, for a heartbeat again and again, up
- *   to 12 s.
+ *   to 12 s. Heartbeats keep the spacing that was found for the key. They wait for no answer.
  * - Heartbeats come first; questions and the daemon share the rest in turns. One heartbeat at a time may
  *   leave early if a wait would cost the deployment. If it is accepted, the spacing is halved. After a
  *   refused heartbeat the others wait until one is accepted, at most a minute.
@@ -120,11 +120,11 @@ export class RateLimiter {
 
   /** When the next request of an operation may leave; -Infinity: at once. */
   opensAt(operation: string, who: Who = 'heartbeat', now = -Infinity): number {
-    const bucket = this.#operations.get(operation);
-    const spacedAt = bucket && bucket.spacing > 0 ? bucket.lastAt + bucket.spacing : -Infinity;
-    const opensAt = Math.max(this.#key.closedUntil, bucket?.closedUntil ?? -Infinity, spacedAt);
+    const opensAt = Math.max(this.#key.closedUntil, this.#ownOpensAt(operation));
     if (who === 'call') return opensAt;
-    return who === 'heartbeat' ? Math.max(opensAt, this.#turnAt()) : this.#afterHeartbeats(opensAt, who, now);
+    return who === 'heartbeat'
+      ? Math.max(opensAt, this.#key.spacedAt)
+      : this.#afterHeartbeats(opensAt, who, now);
   }
 
   spacing(operation: string): number {
@@ -196,6 +196,7 @@ export class RateLimiter {
     this.lost(departure);
   }
 
+  /** An early heartbeat got no answer: another one may leave early. */
   lost(departure: Departure): void {
     if (this.#early === departure) this.#early = undefined;
   }
@@ -247,10 +248,8 @@ export class RateLimiter {
     return Math.max(0, this.#key.closedUntil - now);
   }
 
-  /** Heartbeats keep the spacing that was found for the key. */
-  #turnAt(): number {
-    const { spacing, lastAt } = this.#key;
-    return spacing > 0 ? lastAt + spacing : -Infinity;
+  #ownOpensAt(operation: string): number {
+    return this.#operations.get(operation)?.opensAt ?? -Infinity;
   }
 
   /** The background goes after a heartbeat that is due, or was refused. Questions take half of its turns. */
@@ -266,16 +265,12 @@ export class RateLimiter {
       // After a heartbeat the bucket may be empty: the best moment is the middle between two.
       const gap = Math.min(spacing, LONGEST_YIELD_MS, (heartbeatAt - key.heartbeatLeftAt) / 2);
       if (gap > 0) opensAt = Math.max(opensAt, key.heartbeatLeftAt + gap);
-      opensAt = Math.max(opensAt, key.lastAt + key.spacing);
+      opensAt = Math.max(opensAt, key.spacedAt);
       const isQuestionNext =
-        isDaemon && questionAt < lastAt && this.questions.some((one) => this.#isOpen(one, now));
+        isDaemon && questionAt < lastAt && this.questions.some((one) => this.#ownOpensAt(one) <= now);
       isBehind ||= heartbeatAt <= Math.max(now, opensAt) || isQuestionNext;
     }
     return isBehind ? Math.max(now, opensAt) + HEARTBEAT_LEAVES_MS : opensAt;
-  }
-
-  #isOpen(operation: string, now: number): boolean {
-    return (this.#operations.get(operation)?.closedUntil ?? -Infinity) <= now;
   }
 
   #bucketOf(operation: string): Bucket {
@@ -303,8 +298,8 @@ export class RateLimiter {
   #refused(departure: Departure, bucket: Bucket, answer: RateAnswer, now: number): void {
     const { retryAfterMs, thresholdMs } = answer;
     const key = this.#key;
-    const others = [...this.#operations.keys()].some(
-      (other) => other !== departure.operation && !this.#isOpen(other, now),
+    const others = [...this.#operations.values()].some(
+      (other) => other !== bucket && other.closedUntil > now,
     );
     const isPressed = this.#isPressed(departure, now);
     const isKeys = this.#isKeys || others || isPressed || this.isKeyLimited(now);

@@ -35,7 +35,7 @@ export function rateLimitOf(
   return { limit: limit !== undefined && limit > 0 ? limit : undefined, remaining, resetMs };
 }
 
-/** A 429 also has `retry_after`, `x-ratelimit-reset`, or a threshold in its text; of these, 0 names no time. */
+/** A 429 also has `retry_after`, `x-ratelimit-reset`, or a threshold in its text. There 0 counts as no time, in Retry-After too. */
 export function waitOf(
   { status, headers, text }: { readonly status: number; readonly headers: Headers; readonly text: string },
   body: unknown,

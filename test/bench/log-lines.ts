@@ -31,7 +31,7 @@ const inBytes = await throughput('bytes', 8, 4_000);
 report('lines-bytes', inBytes.perCpu / inLines.perCpu, inBytes.note);
 await lateLines(8, 2_000);
 await longLinesMemory(100, 5, 8_000);
-// Last, as a slow machine does not keep up with it.
+// Last: a slow machine falls behind here, and the script ends.
 await memory(100, 1_000);
 
 /** Follows so many groups of the service at this address, from now on. */

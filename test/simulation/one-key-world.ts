@@ -238,7 +238,7 @@ export class OneKey {
     const { time } = this;
     await sleep(time, this.#random.between(100, 3_000));
     while (!signal.aborted) {
-      limiter.questions.push('deployments.list');
+      limiter.questions.push(LIST);
       for (;;) {
         const now = time.clock.mono();
         const waitMs = limiter.opensAt(LIST, 'question', now) - now;
@@ -250,8 +250,7 @@ export class OneKey {
       const isDown = this.#isDown;
       await new Promise<void>((resolve) => time.deliver(time.now + LATENCY, resolve));
       const answer = isDown ? undefined : this.#admit(`${process} ${LIST}`, LIST);
-      if (answer === undefined) limiter.lost(departure);
-      else limiter.answered(departure, answer, time.clock.mono());
+      if (answer) limiter.answered(departure, answer, time.clock.mono());
       if (answer?.throttled === false && time.now > SETTLED_AFTER) this.ofHearts += 1;
       await sleep(time, QUESTION_EVERY);
     }

@@ -31,7 +31,7 @@ export function partnersOf(lines: Numbered, bothFromTop: boolean): Partners {
   return partners;
 }
 
-/** Logs without times repeat lines from tick to tick, but seldom long runs of them. */
+/** Logs without times repeat lines from tick to tick, but seldom long runs of them. Each is four times the one before. */
 const RUNS = [1, 4, 16];
 const ENOUGH_ANCHORS = 5;
 

@@ -322,6 +322,12 @@ describe('a spacing', () => {
     expect(key.limiter.spacing(HEARTBEAT)).toBe(3_060);
   });
 
+  test('that is named is a minute at most', () => {
+    const key = new Key();
+    key.refused(LOGS, 0, { thresholdMs: 86_400_000 });
+    expect(key.limiter.spacing(LOGS)).toBe(61_200);
+  });
+
   test('is halved if a heartbeat is accepted that did not keep it, and nothing is closed any more', () => {
     const key = new Key().proven(HEARTBEAT, { thresholdMs: 3_000 });
     key.refused(HEARTBEAT, 60_000, { retryAfterMs: 50_000 });
@@ -432,10 +438,7 @@ describe('the daemon', () => {
 
   test('does not double its rate if nothing is accepted', () => {
     const { limiter } = new Key();
-    for (let now = 0; now < 60_000; now += 1_000) {
-      const departure = grantOf(limiter, LOGS, now);
-      if (departure) limiter.lost(departure);
-    }
+    for (let now = 0; now < 60_000; now += 1_000) grantOf(limiter, LOGS, now);
     grantOf(limiter, LOGS, 60_000);
     expect(opens(limiter, LOGS, 60_000)).toBe(60_125);
   });
@@ -472,8 +475,7 @@ describe('the daemon', () => {
   test('is halved by each refusal that one of its own requests was or came before', () => {
     const key = new Key().closed();
     const rates = [100_000, 200_000, 300_000].map((at) => {
-      const departure = grantOf(key.limiter, LOGS, at);
-      if (departure) key.limiter.lost(departure);
+      grantOf(key.limiter, LOGS, at);
       key.refused(HEARTBEAT, at + 50, { retryAfterMs: 1 });
       key.accepted(HEARTBEAT, at + 10_000);
       return key.limiter.allowedPerSecond(at);
@@ -486,8 +488,7 @@ describe('the daemon', () => {
 
   test('has no part in the refusal of a heartbeat that comes 2 s after its request', () => {
     const key = new Key().closed();
-    const departure = grantOf(key.limiter, LOGS, 100_000);
-    if (departure) key.limiter.lost(departure);
+    grantOf(key.limiter, LOGS, 100_000);
     const before = key.limiter.allowedPerSecond(100_000);
     key.refused(HEARTBEAT, 102_001);
     expect(key.limiter.allowedPerSecond(103_000)).toBe(before);
@@ -507,9 +508,13 @@ describe('the daemon', () => {
     expect(limiter.opensAt(LOGS, 'daemon', at + spacing)).toBeGreaterThan(at + spacing);
   });
 
-  test('waits for no question whose own operation is closed', () => {
+  test.each([
+    ['is closed', { retryAfterMs: 200_000 }],
+    ['keeps a spacing', { thresholdMs: 40_000 }],
+  ])('waits for no question whose own operation %s', (_what, says) => {
     const key = new Key();
-    key.refused(LIST, 0, { retryAfterMs: 200_000 });
+    key.refused(LIST, -40_000, says);
+    key.accepted(LIST, 9_000);
     for (const one of [LOGS, WORKERS]) key.limiter.heard(one, { limit: 20, remaining: 9, resetMs: 0 }, 0);
     key.limiter.questions.push(LIST);
     key.accepted(LOGS, 10_000);
