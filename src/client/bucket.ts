@@ -7,7 +7,7 @@
 export const FIRST_WAIT_MS = 2_000;
 export const MEMORY_MS = 600_000;
 const REMEMBERED = 8;
-/** This many refusals near accepted requests prove a spacing that none named. */
+/** This many refusals near accepted requests prove a spacing, also a named one: an outage may name any. */
 const PROOF = 4;
 export const SHORTEST_SPACING_MS = 10;
 export const LONGEST_SPACING_MS = 60_000;
@@ -76,10 +76,11 @@ export class Bucket {
     const guess = Math.min(this.given || FIRST_WAIT_MS, this.#usualGap());
     this.suspected = (this.named || guess) * MARGIN;
     if (nearest < this.suspected) this.proof += 1;
-    if (thresholdMs !== undefined || (this.spacing === 0 && this.proof >= PROOF)) {
+    if (this.spacing === 0) {
+      if (this.proof >= PROOF) this.spacing = this.suspected;
+    } else if (thresholdMs !== undefined) {
       this.spacing = this.suspected;
     } else if (
-      this.spacing > 0 &&
       kept >= this.spacing &&
       !(kept >= this.given && this.#sufficed(kept)) &&
       (this.acceptedAt.at(-1) ?? -Infinity) > this.refusedAt
