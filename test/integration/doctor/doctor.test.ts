@@ -141,7 +141,10 @@ describe.concurrent('a daemon', () => {
       traits: { expired_deployment: trait },
       seed: { deployments: [{ id: 42, ttl: 600 }] },
     });
-    await using daemon = await startTestDaemon(environmentOf(emulator, { DEPLOYMENTS: '42@5s' }));
+    // What is learned of a service is kept by its address, and ports come again.
+    using folder = temporaryFolder();
+    const env = environmentOf(emulator, { STATE_DIR: folder.path, DEPLOYMENTS: '42@5s' });
+    await using daemon = await startTestDaemon(env);
     await until(() => (daemon.daemon.status().deployments[0]?.last_success_at ?? null) !== null);
     expect(traitsOf(daemon)).not.toHaveProperty('expired_deployment');
     const away = await emulator.faults.add({ kind: 'refused' });
