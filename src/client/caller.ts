@@ -233,7 +233,7 @@ function checkClientOptions(options: unknown): void {
 }
 
 function addressProblems(field: string, address: unknown): InputProblem[] {
-  const url = typeof address === 'string' && URL.canParse(address) ? new URL(address) : undefined;
+  const url = typeof address === 'string' ? URL.parse(address) : undefined;
   const isWeb = url?.protocol === 'http:' || url?.protocol === 'https:';
   if (url && isWeb && url.search === '' && url.hash === '') return [];
   // The message leaves the value out: an address may hold a password.

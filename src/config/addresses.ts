@@ -21,8 +21,9 @@ export const url: ValueType<string> = {
   parse(text) {
     const allowed = 'an http or https address such as https://console.example.com';
     const refused = (without = '') => wrong<string>(withoutCredentials(text), allowed + without);
-    if (!URL.canParse(text)) return refused();
-    const { protocol, origin, pathname, username, password, search, hash } = new URL(text);
+    const parsed = URL.parse(text);
+    if (!parsed) return refused();
+    const { protocol, origin, pathname, username, password, search, hash } = parsed;
     if (protocol !== 'http:' && protocol !== 'https:') return refused();
     if (username || password) return refused(', without a user or password in it');
     if (search || hash) return refused(', without a query or fragment');
@@ -59,8 +60,8 @@ export const appAddress: ValueType<string> = {
 };
 
 function appProblem(text: string): string | undefined {
-  if (!URL.canParse(text)) return 'not an address';
-  const address = new URL(text);
+  const address = URL.parse(text);
+  if (!address) return 'not an address';
   const { protocol, hostname, port, hash, pathname, search, username, password } = address;
   if (!['http:', 'https:', 'tcp:'].includes(protocol)) return `${protocol}// is not supported`;
   if (hostname === '') return 'the host is missing';
@@ -119,8 +120,8 @@ export const redisUrl = valueType(
   'url',
   'an address such as redis://redis:6379/0, or rediss:// for TLS',
   (text) => {
-    if (!URL.canParse(text)) return undefined;
-    const address = new URL(text);
+    const address = URL.parse(text);
+    if (!address) return undefined;
     const isRedis = address.protocol === 'redis:' || address.protocol === 'rediss:';
     // The path, if any, is the number of a database.
     return isRedis && /^\/?\d*$/.test(address.pathname) && canDecode(address) ? text : undefined;

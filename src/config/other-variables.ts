@@ -33,7 +33,7 @@ function ignoredProxyProblems(environment: Environment): ConfigProblem[] {
 }
 
 function proxyProblem(variable: string, value: string | undefined): ConfigProblem[] {
-  if (!value || (URL.canParse(value) && PROXY_PROTOCOLS.has(new URL(value).protocol))) return [];
+  if (!value || PROXY_PROTOCOLS.has(URL.parse(value)?.protocol ?? '')) return [];
   // It may have a password in it.
   const got = value.includes('@') ? 'an address with a user in it' : value;
   const allowed = 'the address of a proxy, such as http://proxy.example.com:3128';

@@ -43,7 +43,7 @@ export function credentialsOf(
 
 /** As written, decoded, and as HTTP sends it. A user without a password is a token. */
 function loginOf(url: string | undefined): string[] {
-  const { username = '', password = '' } = url !== undefined && URL.canParse(url) ? new URL(url) : {};
+  const { username = '', password = '' } = URL.parse(url ?? '') ?? {};
   if (username + password === '') return [];
   const secret = password === '' ? username : password;
   const sent = Buffer.from(`${decoded(username)}:${decoded(password)}`).toString('base64');

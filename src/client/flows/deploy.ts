@@ -138,7 +138,7 @@ function targetOf(made: Output<'deployments.create'>): UploadTarget | undefined 
         `the answer has no ${missing} that can be read`,
     );
   }
-  if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol))
+  if (!/^https?:$/.test(URL.parse(url)?.protocol ?? ''))
     throw new ResponseError(OPERATION, 200, 'upload_url is no web address');
   return { url, fields };
 }

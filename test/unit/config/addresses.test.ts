@@ -140,3 +140,11 @@ test('a grace has five seconds at least', () => {
   expect(loadApp('tcp://a:1', '5s').settings).toMatchObject({ appGrace: 5_000 });
   expect(loadApp('tcp://a:1', '4s').settings).toMatchObject({ appGrace: 600_000 });
 });
+
+// Its host has more than 16,384 characters and a capital letter: `URL.canParse` says yes, and `new URL` throws.
+test.each(['BASE_URL', 'APP_HEALTH'])('%s may be what only looks like an address', (name) => {
+  const { problems } = load(prefixed({ [name]: `https://${'ex.'.repeat(6_000)}E.com` }));
+  expect(problems.map(({ severity, variable }) => `${severity} ${variable}`)).toContain(
+    `error PILOTLIGHT_${name}`,
+  );
+});
