@@ -22,7 +22,7 @@ const MAX_TAIL = 10_000;
 /** Lines that join two views by chance. */
 const EVIDENT_LINES = 8;
 const LINES_PER_SECOND = 2_000;
-/** The log repeats itself after so many lines: more than come between two polls, however busy the machine is. */
+/** The log repeats itself after so many lines: far more than a tail has. */
 const PERIOD = 200_000;
 const LINES = Array.from({ length: PERIOD }, (_, index) => `line ${index} ${'x'.repeat(index % 90)}`);
 
@@ -167,9 +167,11 @@ function outcomeOf(
     }
     const index = Number(/^line (\d+) /.exec(record.line)?.[1]);
     expect(record.line).toBe(LINES[index]);
-    // How far ahead of the line that is due; more than half a period ahead is behind.
-    const ahead = (((index - next) % PERIOD) + PERIOD) % PERIOD;
-    if (ahead > PERIOD / 2) {
+    // Behind a gap the length of the log tells in which of its periods a line is: within half of one.
+    const about = gapBefore === undefined ? next : lengthAt(record, place);
+    // How far ahead of the line that is due.
+    const ahead = about - next + modulo(index - about + PERIOD / 2, PERIOD) - PERIOD / 2;
+    if (ahead < 0) {
       repeated += 1;
       continue;
     }
@@ -185,6 +187,10 @@ function outcomeOf(
   }
   const lines = records.length - gaps;
   return { lines, repeated, missing, gaps, lostInGaps, withinReach };
+}
+
+function modulo(value: number, by: number): number {
+  return ((value % by) + by) % by;
 }
 
 /**
