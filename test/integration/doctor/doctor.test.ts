@@ -141,7 +141,7 @@ describe.concurrent('a daemon', () => {
       traits: { expired_deployment: trait },
       seed: { deployments: [{ id: 42, ttl: 600 }] },
     });
-    // What is learned of a service is kept by its address, and ports come again.
+    // The daemon files what it learned under the address. An earlier test may have had this port.
     using folder = temporaryFolder();
     const env = environmentOf(emulator, { STATE_DIR: folder.path, DEPLOYMENTS: '42@5s' });
     await using daemon = await startTestDaemon(env);
